@@ -1,11 +1,11 @@
-// Publishes the repository's guides at /guides. They keep their repository paths, so links between them work.
+// Publishes the repository's guides at /guides, under their paths in the repository, so that links between them work.
 import { readFileSync, readdirSync } from "node:fs";
 import { join, posix } from "node:path";
 import type { Plugin } from "vite";
 
 const ROOT = join(import.meta.dirname, "..");
 const PAGES = ["README.md", "CHANGELOG.md", "SECURITY.md", "npm/README.md", "python/README.md"];
-// Relative links only, without a scheme and not to an anchor of the same page.
+// Relative links, except those to an anchor of the same page.
 const LINK = /(?<!!)\[([^\][]*)\]\((?![a-z]+:|#)([^)#\s]+)[^)\s]*\)/g;
 const IMAGE = /(?:!\[[^\]]*\]\(|(?:src|srcset)=")(?![a-z]+:)([^)"\s]+\.(?:png|svg))/g;
 
@@ -18,7 +18,7 @@ export function guides(): Plugin {
   };
 }
 
-/** The guides and their images, by path. The site has no source code, so links to it become plain text. */
+/** Returns the guides and their images by path. Links to source code become plain text, because the site has none. */
 export function guideFiles(): Map<string, string | Uint8Array> {
   const docs = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
   const pages = [...PAGES, ...docs.map((name) => `docs/${name}`)];

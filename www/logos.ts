@@ -1,4 +1,4 @@
-// Icons of well-known brands. The site serves logos/<slug>.svg for each slug in providers.toml.
+// Logos of well-known brands: the site serves logos/<slug>.svg for each slug in providers.toml.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as icons from "simple-icons";
@@ -19,9 +19,9 @@ export function logos(): Plugin {
   };
 }
 
-/** The logos that `providers.toml` refers to, by slug. Throws if a slug has no icon that may be used. */
+/** Returns the logos that `providers.toml` names, by slug. Throws if a slug has no icon with a suitable licence. */
 export function logosOf(providers: string): Map<string, string> {
-  // The package's types also declare a default export, which does not exist.
+  // A cast, because the package's types declare a default export that does not exist.
   const allIcons = Object.values(icons) as SimpleIcon[];
   const iconsBySlug = new Map(allIcons.map((icon) => [icon.slug, icon]));
   const logosBySlug = new Map<string, string>();
@@ -29,7 +29,7 @@ export function logosOf(providers: string): Map<string, string> {
   for (const [, slug = ""] of providers.matchAll(/^\s*logo\s*=\s*["'](.*?)["']/gm)) {
     const icon = iconsBySlug.get(slug);
     if (!icon) faults.push(`the package simple-icons has no icon \`${slug}\``);
-    // The package itself is CC0, but some icons have licences with other conditions.
+    // The package is CC0, but some of its icons have stricter licences.
     else if (icon.license && icon.license.type !== "CC0-1.0")
       faults.push(`the icon \`${slug}\` has a licence of its own, ${icon.license.type}`);
     else logosBySlug.set(slug, tile(icon));
@@ -39,7 +39,7 @@ export function logosOf(providers: string): Map<string, string> {
   return logosBySlug;
 }
 
-/** The icon on a tile of the brand's colour: white, or black if the colour is too bright. */
+/** Draws the icon on a tile in the brand's colour: in white, or in black if the tile is too bright. */
 function tile({ hex, path }: SimpleIcon) {
   const iconColour = luminance(hex) > BRIGHTEST ? "#000" : "#fff";
   return (
@@ -48,7 +48,7 @@ function tile({ hex, path }: SimpleIcon) {
   );
 }
 
-/** The relative luminance of a colour, as WCAG 2 defines it. */
+/** The relative luminance of a colour (WCAG 2). */
 function luminance(hex: string) {
   const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((offset) => {
     const value = Number.parseInt(hex.slice(offset, offset + 2), 16) / 255;

@@ -1,12 +1,12 @@
-// Builds the site: console, API reference, connect window, and the files of public/ unchanged. `npm run build:site`
-// runs this.
+// Builds the site: console, API reference, connect window, and the unchanged files of public/. Run it with
+// `npm run build:site`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 import { guides } from "./guides";
 import { logos } from "./logos";
 
-/** Licence texts of Swagger UI and its dependencies, which must be distributed with its code. */
+/** Adds the licence texts of Swagger UI and its dependencies, which must be distributed with their code. */
 function licences(): Plugin {
   const folder = join(import.meta.dirname, "..", "node_modules", "swagger-ui-dist");
   const source = () =>
@@ -21,7 +21,7 @@ function licences(): Plugin {
   };
 }
 
-/** Preloads the WebAssembly module, so that it does not wait for the console's script. */
+/** Preloads the WebAssembly module, so that its download starts before the console's script runs. */
 function preloadWasm(): Plugin {
   return {
     name: "preload-wasm",
@@ -49,19 +49,19 @@ function preloadWasm(): Plugin {
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [licences(), guides(), logos(), preloadWasm()],
-  // wrangler.toml names the output folder as the folder of assets.
+  // wrangler.toml must name the same folder under `assets`.
   build: {
     outDir: "dist",
     emptyOutDir: true,
-    // Supported by every browser in which the npm package runs.
+    // The browsers that the npm package supports have all of ES2022.
     target: "es2022",
-    // Everything in its own file: the Content-Security-Policy allows no inline assets.
+    // No inline assets, because the Content-Security-Policy forbids them.
     assetsInlineLimit: 0,
     // The default minifier rejects custom properties without an initial value, which charts.css has.
     cssMinify: "esbuild",
-    // In kB, uncompressed: Swagger UI is a single bundle.
+    // In kB, uncompressed. High, because Swagger UI is a single bundle.
     chunkSizeWarningLimit: 1600,
-    // Vite must not add an inline script to the pages.
+    // Prevent Vite from adding an inline script to the pages.
     modulePreload: { polyfill: false },
     rollupOptions: { input: { console: "index.html", reference: "docs.html", connect: "connect.html" } },
   },

@@ -1,4 +1,4 @@
-// The client: the entry point of all calls.
+// `ConnectorVault`, the client with which every call starts.
 import { ready } from "wasm";
 import { Call } from "glue";
 import { type ApiKeys, apiKeys } from "./resources/api-keys.js";
@@ -23,7 +23,7 @@ import type { UsageQuery } from "./types/filters.js";
 import { type Usage, usage } from "./resources/usage.js";
 import { type Webhooks, webhooks } from "./resources/webhooks.js";
 
-// Not a private field: a class with one is nominal in TypeScript, so tests could not pass a mock as a client.
+// Stored outside the class: a private field would make its type nominal, so tests could not pass a mock as a client.
 const clients = new WeakMap<ConnectorVault, { config: ClientConfig; executor: Executor }>();
 
 /** A client for one service, with one API key or token. */
@@ -36,13 +36,13 @@ export class ConnectorVault {
   readonly connections: Connections;
   /** Attempts to connect accounts, for servers. */
   readonly connectAttempts: ConnectAttempts;
-  /** The registrations of your app at platforms. */
+  /** OAuth clients: the registrations of your app at platforms. */
   readonly oauthClients: OauthClients;
-  /** The name, logo, colour and address with which your app appears to its users. */
+  /** The name, logo, colour and URL that users see for your app. */
   readonly branding: Brandings;
   /** The configuration of sign-in for agents. */
   readonly agentSignIn: AgentSignIns;
-  /** The access that users granted to agents. */
+  /** The access that users have granted to agents. */
   readonly agentGrants: AgentGrants;
   /** The configuration of sign-in to the console. */
   readonly consoleSignIn: ConsoleSignIns;
@@ -82,7 +82,7 @@ export class ConnectorVault {
     this.sessions = sessions(executor);
   }
 
-  /** Returns what the key or the token has access to: its account, environment, scopes, expiry and restrictions. */
+  /** Returns the account, environment, scopes, expiry and restrictions of the key or token. */
   async whoami(options?: CallOptions): Promise<Whoami> {
     return stateOf(this).executor.send(
       () => Call.of("whoami", []),
@@ -91,27 +91,30 @@ export class ConnectorVault {
     );
   }
 
-  /** Returns the number of requests of the account's keys and tokens, per day by default. Needs the scope `usage:read`. */
+  /**
+   * Returns the number of requests of the account's keys and tokens, per day by default. Needs the scope `usage:read`.
+   */
   async usage(query?: UsageQuery, options?: CallOptions): Promise<Usage> {
     return usage(stateOf(this).executor, query, options);
   }
 
   /**
-   * Sends a request to the platform of a connection, as `fetch` does, with credentials that stay in the service. Returns the
-   * platform's response, regardless of its status; bodies are streams. The service follows redirects to the same origin; the
-   * target of any other is in the header `x-platform-location`. Needs the scope `connections:call`. Never retried, and not
-   * subject to `timeoutMs`: use `signal`.
+   * Sends a request to the platform of a connection, like `fetch`. The service adds the credentials. Returns the
+   * platform's response, whatever its status, and streams both bodies. The service follows redirects within one origin
+   * only; the target of any other redirect is in the header `x-platform-location`. Needs the scope `connections:call`.
+   * The call is never retried, and `timeoutMs` does not apply: use `signal`.
    *
-   * @param path below the platform's server, with any query: `user/repos?per_page=5`
-   * @throws {VaultError} if the error comes from the service: the connection does not exist, the platform can't be reached, …
+   * @param path relative to the platform's server, including the query: `user/repos?per_page=5`
+   * @throws {VaultError} if the error comes from the service: the connection does not exist, the platform can't be
+   * reached, …
    */
   async proxy(connection: string, path: string, request?: PlatformRequestInit): Promise<Response> {
     return proxy(stateOf(this).config, connection, path, request);
   }
 
   /**
-   * Iterates over the pages of a platform's list: sends a request as `proxy` does, then requests each next page that the
-   * platform names in `Link`, if it is on the same server. Ends after an unsuccessful response.
+   * Iterates over the pages of a platform's list. Sends the request like `proxy`, then follows the `Link` headers of
+   * the platform to the next pages, as long as they are on the same server. Ends after an unsuccessful response.
    *
    * ```js
    * for await (const response of vault.pages(id, "user/repos?per_page=100")) console.log(await response.json());
@@ -122,12 +125,13 @@ export class ConnectorVault {
   }
 
   /**
-   * Lets the user of a page connect an account: opens the service's connect window, and returns the connection.
-   * Call it in a click handler: browsers block windows that open by themselves. The client's secret,
-   * or `token`, must be a short-lived token with the scopes `connections:connect` and `catalog:read`. If the token is
-   * restricted to origins, these must include the page's.
+   * Lets the user of a page connect an account: opens the service's connect window, and returns the connection. Call it
+   * in a click handler, because browsers block windows that open without a click. The client's secret, or `token`, must
+   * be a short-lived token with the scopes `connections:connect` and `catalog:read`. If the token is restricted to
+   * origins, they must include that of the page.
    *
-   * @throws {ConnectError} if the user closes the window, if the browser blocks it, or if the account can't be connected
+   * @throws {ConnectError} if the user closes the window, if the browser blocks it, or if the account can't be
+   * connected
    */
   async connect(options?: ConnectOptions): Promise<Connection> {
     return connect(stateOf(this).config, this.connectAttempts, options);

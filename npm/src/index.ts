@@ -1,5 +1,5 @@
 /**
- * Typed calls to a connector-vault, with the service's own validation before a request is sent.
+ * The typed client of a connector-vault. Runs the service's own validation before it sends a request.
  *
  * @packageDocumentation
  */

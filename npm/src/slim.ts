@@ -1,5 +1,5 @@
 /**
- * The same package without the embedded WebAssembly module. Load the module once, before any call.
+ * The package without its embedded WebAssembly module. Load the module once, before any call.
  *
  * @packageDocumentation
  */

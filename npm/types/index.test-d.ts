@@ -1,21 +1,21 @@
-// Compares the published declarations with the service's Rust types, which names.ts and facts.ts contain. Compiles only if both are
-// equal. Otherwise the error of `tsc` shows `declared` and `served`.
+// Compares the published declarations with the service's Rust types in names.ts and facts.ts. Compiles only if they are
+// equal. Otherwise the error message of `tsc` shows both types as `declared` and `served`.
 import type * as declared from "connector-vault";
 import type { Names } from "../src/types/names.js";
 import { documents, fields, problems, rows } from "./facts.js";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** True for equal types, otherwise both. */
+/** `true` if the types are equal, otherwise both types for the error message. */
 type Same<Declared, Served> = Equal<Declared, Served> extends true ? true : { declared: Declared; served: Served };
 
-/** True for equal names, otherwise those that only one of them has. */
+/** `true` if the unions have the same names, otherwise the names that only one of them has. */
 type SameNames<Declared, Served> =
   Equal<Declared, Served> extends true
     ? true
     : { declared: Exclude<Declared, Served>; served: Exclude<Served, Declared> };
 
-/** Compiles only if all members are true. */
+/** Compiles only if all members are `true`. */
 type Check<_Checks extends Record<string, true>> = true;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ export type Enumerations = Check<{
 // Requests
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** True if both have equal members, otherwise the differences. */
+/** `true` if both types have the same members, otherwise the differences. */
 type SameMembers<Declared, Served> =
   | SameNames<keyof Declared, keyof Served>
   | {
@@ -94,7 +94,7 @@ type SameMembers<Declared, Served> =
         : { member: Name; declared: Declared[Name]; served: Served[Name] };
     }[keyof Declared & keyof Served];
 
-/** Filters without `undefined` and null. */
+/** The filters without `undefined` and `null`. */
 type Defined<Declared> = { [Name in keyof Declared]-?: NonNullable<Declared[Name]> };
 
 /** The required members of `Declared`. */
@@ -102,7 +102,7 @@ type Required<Declared> = keyof { [Name in keyof Declared as {} extends Pick<Dec
 /** The nullable members of `Declared`. */
 type Nullable<Declared> = keyof { [Name in keyof Declared as null extends Declared[Name] ? Name : never]: 0 };
 
-/** Members with mutable arrays, and without `undefined`. */
+/** The members with mutable arrays, and without `undefined`. */
 type Mutable<Declared> = {
   [Name in keyof Declared]-?: Exclude<Declared[Name], undefined> extends readonly (infer Item)[]
     ? Item[]
@@ -121,7 +121,7 @@ export type Requests = Check<{
   state: SameNames<keyof declared.StateChange, (typeof fields.StateChange.all)[number]>;
   stateRequires: SameNames<Required<declared.StateChange>, (typeof fields.StateChange.required)[number]>;
   stateMayBeNull: SameNames<Nullable<declared.StateChange>, (typeof fields.StateChange.nullable)[number]>;
-  // The name is a separate argument.
+  // `setName` has no declared body to compare: the name is a separate argument.
   name: Same<(typeof fields.NameChange)[keyof typeof fields.NameChange], readonly ["name"]>;
   nameType: declared.Connections["setName"] extends (id: string, name: infer Name, ...more: never) => unknown
     ? Same<Name, declared.Connection["name"]>
@@ -170,7 +170,7 @@ export type Requests = Check<{
   session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;
   sessionRequires: SameNames<Required<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
   sessionMayBeNull: SameNames<Nullable<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;
-  // Sent values have the type of returned ones.
+  // A sent session and a returned one have the same types.
   newSessionTypes: SameMembers<
     Omit<Mutable<declared.NewSession>, "ttlSeconds">,
     Pick<Defined<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>
@@ -188,13 +188,13 @@ export type Requests = Check<{
 // Responses
 // ---------------------------------------------------------------------------------------------------------------------
 
-/** A type without its literals. */
+/** The primitive type of a literal type. */
 type Widened<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : T;
 
-/** Whether a type is a union of this many string literals, and neither `string` nor a pattern. */
+/** Whether a type is a union of string literals, and neither `string` nor a template literal type. */
 type IsFinite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false : true) : false;
 
-/** True if these values match the declaration: with exactly the same names, if it declares names. */
+/** `true` if recorded values match the declared type. A declared union of names must match exactly. */
 type SameValue<Declared, Values> =
   IsFinite<Declared> extends true
     ? SameNames<Declared, Values>
@@ -202,7 +202,7 @@ type SameValue<Declared, Values> =
       ? SameNullable<Declared, Values>
       : SameContent<Declared, Values>;
 
-/** True if one of the values is null, and the others match the declaration. */
+/** `true` if one recorded value is null, and the others match the declared type. */
 type SameNullable<Declared, Values> = [null] extends [Values]
   ? SameValue<Exclude<Declared, null>, Exclude<Values, null>>
   : { declared: Declared; served: Values };
@@ -215,7 +215,7 @@ type SameContent<Declared, Values> = [Declared, Values] extends [readonly (infer
       ? Same<Widened<Declared>, Widened<Values>>
       : { declared: Declared; served: Values };
 
-/** True if each of the objects has the declared members, otherwise the differences. */
+/** `true` if each recorded object has exactly the declared members, otherwise the differences. */
 type SameObject<Declared, Objects> =
   | (Objects extends Objects ? SameNames<keyof Declared, keyof Objects> : never)
   | {
@@ -231,7 +231,7 @@ type Method = Document<"ConnectorDetail">["authMethods"][number];
 type Action = Document<"ActionDetail">;
 type Problem = (typeof problems)[number];
 type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
-/** Each member of a union without a property. */
+/** Omits a property from each member of a union. */
 type Without<Shapes, Name extends PropertyKey> = Shapes extends Shapes ? Omit<Shapes, Name> : never;
 type RestrictionName = "access" | "actions" | "client" | "confirm" | "connections" | "fields" | "fixedFields" | "lang";
 /** The property names of all members of a union. */
@@ -243,14 +243,14 @@ export type Responses = Check<{
   Connector: SameObject<declared.Connector, Row<"Connector">>;
   allRows: SameNames<keyof typeof rows, "Action" | "Connection" | "Connector">;
   ConnectionSummary: SameObject<declared.ConnectionSummary, Document<"ConnectionSummary">>;
-  // Restrictions are left out: in the recorded token without restrictions, they are only `null` or `write`.
+  // Without restrictions, which are only `null` or `write` in the recorded token.
   Session: SameObject<
     Omit<declared.Session, "connectUrl" | RestrictionName>,
     Without<Document<"Session">, "connectUrl" | RestrictionName>
   >;
   // `connectUrl` is returned only with the scope `connections:connect`.
   sessionOptionalMembers: SameNames<keyof declared.Session, AnyName<Document<"Session">>>;
-  // Some members only exist for tokens.
+  // Only the required members: the others exist only for tokens.
   Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
   WhoamiOfToken: SameObject<
     Omit<WhoamiOfToken, "person" | "expiresAt" | "scopes" | RestrictionName>,
@@ -267,7 +267,7 @@ export type Responses = Check<{
   BearerMethod: SameNames<keyof declared.BearerMethod, keyof Extract<Method, { type: "bearer" }>>;
   AwsMethod: SameNames<keyof declared.AwsMethod, keyof Extract<Method, { type: "aws_sigv4" }>>;
   authTypes: SameNames<declared.AuthMethod["type"], Method["type"]>;
-  // The recorded action does not belong to a GraphQL API, so it lacks `graphql`.
+  // The recorded action has no `graphql`, because its platform has no GraphQL API.
   ActionDetail: SameNames<keyof declared.ActionDetail, keyof Action | "graphql">;
   onlyResponsesAreOptional: SameNames<
     keyof declared.ActionDetail,
@@ -279,16 +279,16 @@ export type Responses = Check<{
     Omit<declared.RequestBody, "schema" | "encoding">,
     Omit<NonNullable<Action["requestBody"]>, "schema" | "encoding">
   >;
-  // Rare properties are omitted if the document does not have them.
+  // Optional members are absent if the platform's document does not specify them.
   Encoding: SameObject<
     Omit<NonNullable<declared.RequestBody["encoding"]>[string], "allowReserved" | "contentType" | "headers">,
     NonNullable<Action["requestBody"]>["encoding"]["meta"]
   >;
   ActionAuth: SameObject<declared.ActionAuth, Action["auth"][number]>;
   ActionResponse: SameObject<Omit<declared.ActionResponse, "schema">, Omit<Action["responses"][number], "schema">>;
-  // The cursor is in a header.
+  // Without `after`, because the service returns the cursor in a header.
   Page: SameNames<
-    // Only responses to searches can have `totalIsMinimum` or `notes`.
+    // Without `totalIsMinimum` and `notes`, which only responses to searches have.
     Exclude<
       keyof declared.Page<unknown>,
       "after" | "next" | "toArray" | "notes" | "totalIsMinimum" | typeof Symbol.asyncIterator
@@ -300,7 +300,7 @@ export type Responses = Check<{
     "ActionDetail" | "ConnectionSummary" | "ConnectorDetail" | "Page" | "Session" | "Whoami" | "WhoamiOfToken"
   >;
 
-  // Enumerations and template strings are not declared as mere strings.
+  // Members with enumerations or template literal types must not be declared as `string`.
   type: Same<declared.Connection["type"], Row<"Connection">["type"]>;
   state: Same<declared.Connection["state"], declared.ConnectionState>;
   identityType: Same<declared.Connection["identityType"], declared.IdentityType>;
@@ -311,7 +311,7 @@ export type Responses = Check<{
   versions: Same<(declared.Connection | declared.Connector)["platformVersion"], declared.PlatformVersion>;
   keys: Same<[declared.Connection["key"], declared.Connector["key"]], [declared.ConnectionKey, declared.ConnectorKey]>;
 
-  // `type` and `title` follow from `code`; `detail` is the error's message.
+  // Errors have no `type` and `title`, which `code` implies. `detail` is their message.
   problem: SameNames<
     | Exclude<keyof (declared.NotFoundError & declared.ConflictError), keyof Error | "headers">
     | "type"

@@ -10,7 +10,7 @@ import {
 } from "connector-vault/react";
 import { createElement } from "react";
 
-// Editors complete the names of the union; any other name is accepted too.
+// Editors complete the names of the union, but any other name is also valid.
 const knownPlatform: KnownPlatform = "github";
 const customPlatform: Platform = "a-platform-of-one-s-own";
 // @ts-expect-error: not a well-known platform

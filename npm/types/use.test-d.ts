@@ -1,4 +1,4 @@
-// Type tests of using the package. Compiled with the globals of a browser, and with those of Node.
+// Type tests of calls of the package. Compiled once with the globals of a browser, and once with those of Node.
 import {
   ConnectError,
   ConnectorVault,
@@ -35,7 +35,7 @@ import * as slim from "connector-vault/slim";
 
 const vault = new ConnectorVault({ baseUrl: "https://vault.example.com", secret: "st_test_…" });
 
-/** Compiles if the value has the type. */
+/** Compiles only if the value has the type. */
 declare function is<T>(value: T): void;
 
 export async function lists(signal: AbortSignal, limit?: number) {
@@ -83,7 +83,7 @@ export async function action() {
   const { properties } = action.input;
   is<JsonSchema | undefined>(properties?.["body"]);
   if (typeof properties?.["body"] === "object") is<unknown>(properties["body"]["x-anything"]);
-  // @ts-expect-error nothing else can be included
+  // @ts-expect-error `examples` can't be included
   await vault.actions.get("github", "issuesCreate", { include: "examples" });
 }
 
@@ -190,7 +190,7 @@ export async function moduleSources(bytes: Uint8Array, buffer: ArrayBuffer, resp
   slim.initSync(buffer);
 }
 
-/** An object can stand in for a client, as in tests of code that uses one. */
+/** Tests of code that uses a client can replace it with a plain object. */
 export const standIn = (vault: ConnectorVault): ConnectorVault => ({
   ...vault,
   whoami: () => vault.whoami(),
@@ -258,28 +258,28 @@ export async function connecting(connection: Connection, signal: AbortSignal) {
   is<string | undefined>(failure.attempt);
   // @ts-expect-error no such value of `ui`
   await vault.connect({ ui: "frame" });
-  // @ts-expect-error a client has an id
+  // @ts-expect-error `clientId` is missing
   await vault.oauthClients.set("github", {});
 }
 
 export async function invalidCalls(page: Page<Connection>) {
   // @ts-expect-error no such filter
   vault.connections.list({ platfrm: "github" });
-  // @ts-expect-error no such name
+  // @ts-expect-error no such identity type
   vault.connections.list({ identityType: "robot" });
-  // @ts-expect-error a list of one platform
+  // @ts-expect-error the platform is the first argument
   vault.actions.list({ platform: "github" });
-  // @ts-expect-error no identityType
+  // @ts-expect-error `identityType` is missing
   await vault.connections.create({ platform: "github", identity: "ann" });
-  // @ts-expect-error a field is missing
+  // @ts-expect-error required members are missing
   vault.connections.validateCreate({ platform: "github" });
-  // @ts-expect-error there is no id to change
+  // @ts-expect-error no id, because validation without a request needs none
   vault.connections.validateUpdate("", { tags: [] });
-  // @ts-expect-error only tags can be changed
+  // @ts-expect-error `update` can only change tags
   await vault.connections.update("", { name: "Ann" });
   // @ts-expect-error not a valid version
   await vault.connections.create({ platform: "github", identity: "ann", identityType: "user", platformVersion: "1" });
-  // @ts-expect-error the rows of a page are not the page
+  // @ts-expect-error a page is not an array: its rows are in `rows`
   page[0];
   // @ts-expect-error a list must be awaited before it has rows
   vault.connections.list().rows;
@@ -290,6 +290,6 @@ export async function invalidCalls(page: Page<Connection>) {
   const withoutToken = async () => ({ expiresAt: "2027-01-15T08:00:00.000Z" });
   // @ts-expect-error the token is missing
   new ConnectorVault({ baseUrl: "https://vault.example.com", secret: withoutToken });
-  // @ts-expect-error the only names are those of this package
+  // @ts-expect-error no such error code
   is<ErrorCode>("not_found");
 }

@@ -31,8 +31,8 @@ export function App() {
 }
 
 /**
- * Renders the page for the current address. An end user's link opens a single page; an API key opens the whole console.
- * If rendering fails, the header stays usable.
+ * Renders the view for the current URL. An end user's link opens a single view; an API key opens the whole console. If
+ * rendering fails, the header stays usable.
  */
 function CurrentView() {
   const [path] = useLocation();

@@ -1,4 +1,4 @@
-// The frame around every view.
+// The header and the frame of every view.
 import { onlineManager } from "@tanstack/preact-query";
 import { Moon, Sun } from "lucide-preact";
 import type { Scope } from "connector-vault/slim";
@@ -102,7 +102,7 @@ function Navigation() {
     <nav aria-label="Main">
       {views.map(([href, name]) => {
         const current = isCurrent(href) ? "page" : undefined;
-        // The reference is a separate page.
+        // The API reference is a separate page, so load it instead of navigating within the app.
         return href === "/docs" ? (
           <a key={href} href={href} aria-current={current}>
             {name}

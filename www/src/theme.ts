@@ -1,4 +1,4 @@
-// The theme switch. `www/public/style/theme.js`, which each page loads first, applies and stores the choice.
+// The theme switch. `www/public/style/theme.js`, which each page loads first, applies and stores the theme.
 
 export type Theme = "light" | "dark";
 
@@ -15,7 +15,7 @@ export function currentTheme(): Theme {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-/** Calls back when the theme changes, here or in another tab. Returns a function that unsubscribes. */
+/** Calls `onChange` when the theme changes, in this tab or in another. Returns a function that unsubscribes. */
 export function onThemeChange(onChange: () => void): () => void {
   const observer = new MutationObserver(onChange);
   observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });

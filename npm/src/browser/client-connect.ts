@@ -1,4 +1,4 @@
-// `connect` of the client: validates its options and opens the connect window.
+// `ConnectorVault.connect`: validates its options, then opens the connect window.
 import { isApiKey } from "glue";
 import { Faults, knownMembers, rejectArgument } from "../core/arguments.js";
 import type { ConnectAttempts } from "../resources/connect-attempts.js";

@@ -17,14 +17,18 @@ export type { ConnectOptions, Platform } from "./popup.js";
 export type { Token } from "../core/secret.js";
 export { ConnectError, VaultError };
 
-/** A short-lived token, or a function that gets one from your server: it is called again when the token expires. */
+/**
+ * A short-lived token, or a function that fetches one from your server. The function is called again when the token
+ * expires.
+ */
 export type TokenSource = string | Token | (() => string | Token | Promise<string | Token>);
 
-/** The service's address, and the user's token. */
+/** The settings of `createConnect`. */
 export interface ConnectSettings {
-  /** The address of the service. */
   baseUrl: string | URL;
-  /** The user's token, from `sessions.create` on your server. Needs the scopes `catalog:read` and `connections:connect`. */
+  /**
+   * The user's token, from `sessions.create` on your server. Needs the scopes `catalog:read` and `connections:connect`.
+   */
   token: TokenSource;
 }
 
@@ -42,22 +46,23 @@ export interface ConnectionQuery {
 export interface Return {
   /** The platform's identifier. */
   platform: string;
-  /** The connection, if the attempt succeeded. */
+  /** Undefined if the attempt failed. */
   connection: Connection | undefined;
-  /** The error, if the attempt failed. */
+  /** Undefined if the attempt succeeded. */
   error: ConnectError | undefined;
 }
 
 /** The functions that `createConnect` returns. */
 export interface Connect {
   /**
-   * Lets the user connect an account: opens the service's connect window, and returns the connection. Call it in a click
-   * handler.
+   * Lets the user connect an account: opens the service's connect window, and returns the connection. Call it in a
+   * click handler.
    *
-   * @throws {ConnectError} if the user closes the window, if the browser blocks it, or if the account can't be connected
+   * @throws {ConnectError} if the user closes the window, if the browser blocks it, or if the account can't be
+   * connected
    */
   connect(options?: Omit<ConnectOptions, "token">): Promise<Connection>;
-  /** All of the user's connections, the newest first. Needs the scope `connections:read`. */
+  /** Returns all of the user's connections, newest first. Needs the scope `connections:read`. */
   connections(query?: ConnectionQuery): Promise<Connection[]>;
   /**
    * Returns the result of `connect({ ui: "page" })` after the connect window has redirected back to the page; otherwise
@@ -68,11 +73,11 @@ export interface Connect {
 
 const PARAMETER = "connect";
 const PAGE_SIZE = 500;
-/** How long to wait for the function in `token` before it is called again. */
+/** The timeout of one call of the function in `token`. After it, the next request calls the function again. */
 const TOKEN_TIMEOUT_MS = 30_000;
 const WAIT_SECONDS = 20;
 
-/** Creates the functions that connect accounts. Can be called on a server, but only a page can use the result. */
+/** Creates the functions that connect accounts. Can be called on a server, but the functions work only in a page. */
 export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
   const base = String(baseUrl).replace(/\/+$/, "");
   const check = (value: string) => {
@@ -143,7 +148,7 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
         connections.push(...rows);
         const next = /[?&]after=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
         const after = next && decodeURIComponent(next);
-        // A proxy may return the same page again: the loop must end, as in `core/pages.ts`.
+        // Stop if a proxy returns the same page again: the loop would never end.
         if (!after || rows.length === 0 || after === filters.get("after")) return connections;
         filters.set("after", after);
       }

@@ -8,7 +8,6 @@ import { AbortError, ConnectError, type ErrorCode } from "../core/errors.js";
 /** A platform of the catalog. Your editor completes the well-known ones. */
 export type Platform = KnownPlatform | (string & {});
 
-/** Options of `connect`. */
 export interface ConnectOptions extends CallOptions {
   /** The platform to connect. If omitted, the user chooses one. */
   platform?: Platform | undefined;
@@ -17,16 +16,16 @@ export interface ConnectOptions extends CallOptions {
   /** A short-lived token with the scopes `connections:connect` and `catalog:read`. Default: the client's own. */
   token?: string | undefined;
   /**
-   * `popup` (the default): opens a popup, and returns the connection. `page`: navigates to the connect window, which redirects
-   * to `returnUrl` afterwards. The window asks its user to confirm the token's identity, unless it is a popup of a page whose
-   * origin is in the token's `origins`.
+   * `popup` (the default): opens a popup, and returns the connection. `page`: navigates to the connect window, which
+   * redirects to `returnUrl` afterwards. The window asks its user to confirm the token's identity, unless it is a popup
+   * of a page whose origin is in the token's `origins`.
    */
   ui?: "popup" | "page" | undefined;
   /** With `ui: "page"`: where the window redirects to afterwards. Default: the page's URL. */
   returnUrl?: string | undefined;
 }
 
-/** The options of `connect` after their checks. @internal */
+/** The validated options of `connect`. @internal */
 export interface ConnectRequest {
   platform: string | undefined;
   connection: string | undefined;
@@ -35,7 +34,7 @@ export interface ConnectRequest {
   signal: AbortSignal | undefined;
 }
 
-/** The service's address, and a function that retrieves an attempt. @internal */
+/** The service that the connect window uses. @internal */
 export interface ConnectService {
   base: string;
   attempt: (id: string, waitSeconds: number) => Promise<ConnectAttempt>;
@@ -44,9 +43,9 @@ export interface ConnectService {
 const [WIDTH, HEIGHT] = [600, 760];
 /** How often to check whether the user has closed the window. */
 const CLOSED_CHECK_MS = 300;
-/** How long to wait for the result of an attempt after its window was closed. */
+/** How long to wait for the result of an attempt after the user closed its window. */
 const GRACE_SECONDS = 5;
-/** How long a request may wait in the service for an attempt to end. */
+/** Long polling: how long the service may delay its response until the attempt ends. */
 const POLL_SECONDS = 25;
 /** The minimum time between two requests for the attempt. */
 const MIN_POLL_INTERVAL_MS = 2_000;
@@ -61,7 +60,7 @@ interface WindowMessage {
   code?: ErrorCode;
 }
 
-/** Opens the window, and returns the connection. `token` returns the token for the window. @internal */
+/** Opens the window, and returns the connection. `token` supplies the token for the window. @internal */
 export async function connectInWindow(
   service: ConnectService,
   request: ConnectRequest,
@@ -136,14 +135,14 @@ class ConnectSession {
         reject(new AbortError("The call was aborted by its signal.", { code: "aborted", cause: this.#signal?.reason }));
       const timer = setInterval(() => {
         if (!this.#popup.closed) return;
-        // If the platform's page has a Cross-Origin-Opener-Policy, the popup appears closed. A user who really closes it
-        // returns to this page.
+        // A Cross-Origin-Opener-Policy of the platform's page makes an open popup appear closed. A user who really
+        // closes it returns to this page.
         if (this.#isAtPlatform && !document.hasFocus()) {
           if (!this.#isPolling) this.#poll().then(resolve, reject);
           return;
         }
         clearInterval(timer);
-        // A message may still arrive.
+        // A message from the window may still arrive.
         setTimeout(() => this.#resultAfterClose().then(resolve, reject), CLOSED_CHECK_MS);
       }, CLOSED_CHECK_MS);
       this.#stopListening = () => {
@@ -193,7 +192,7 @@ class ConnectSession {
     }
   }
 
-  /** Polls the attempt until it ends, if the platform's page can't send messages. */
+  /** Polls the attempt until it ends. Needed when the popup appears closed and its messages can't arrive. */
   async #poll(): Promise<Connection> {
     this.#isPolling = true;
     while (!this.#isDone && this.#attempt !== undefined) {
@@ -204,14 +203,14 @@ class ConnectSession {
         this.#failure = attempt.status === "expired" ? "expired" : attempt.error?.code;
         break;
       }
-      // After a failed or immediate response, wait before the next request.
+      // Avoid a tight loop if the request failed or the service responded immediately.
       if (Date.now() - requestedAt < MIN_POLL_INTERVAL_MS)
         await new Promise((done) => setTimeout(done, MIN_POLL_INTERVAL_MS));
     }
     throw this.#error();
   }
 
-  /** Requests the result of the latest attempt, because the user may have closed the window before it sent a message. */
+  /** Requests the result of the latest attempt. The user may have closed the window before it could send a message. */
   async #resultAfterClose(): Promise<Connection> {
     if (this.#attempt === undefined || this.#failure !== undefined) throw this.#error();
     const attempt = await this.#service.attempt(this.#attempt, GRACE_SECONDS).catch(() => undefined);

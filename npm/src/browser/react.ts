@@ -49,7 +49,7 @@ class VaultStore {
   #listeners = new Set<() => void>();
   /** Incremented when connections change. */
   changes = 0;
-  /** The result of a `ui: "page"` attempt, until a component takes it. */
+  /** The result of a `ui: "page"` attempt, until a component consumes it. */
   returned: Return | VaultError | undefined;
 
   constructor(connect: Connect) {
@@ -67,7 +67,7 @@ class VaultStore {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Takes the result of a `ui: "page"` attempt, if it is for this platform. */
+  /** Returns the result of a `ui: "page"` attempt and clears it, if it is for this platform. */
   takeReturned(platform: string | undefined): Return | VaultError | undefined {
     const { returned } = this;
     if (!returned || (platform !== undefined && "platform" in returned && returned.platform !== platform))
@@ -79,14 +79,14 @@ class VaultStore {
 
 const Context = createContext<VaultStore | undefined>(undefined);
 
-/** The service's address, and the user's token. */
+/** The properties of `<VaultProvider>`. */
 export interface VaultProviderProps extends ConnectSettings {
   children?: ReactNode;
 }
 
 /** Provides the service and the token to all components and hooks below. On a server, it sends no requests. */
 export function VaultProvider({ baseUrl, token, children }: VaultProviderProps): ReactElement {
-  // Each render may pass a new function for the same user; only a different string means another user.
+  // A new `token` function does not mean another user, because each render may create one. A new token string does.
   const latestToken = useRef(token);
   useEffect(() => {
     latestToken.current = token;
@@ -119,23 +119,21 @@ function useChanges(store: VaultStore): number {
   return useSyncExternalStore(store.subscribe, count, count);
 }
 
-/** Options of `useConnect`. */
 export interface UseConnectOptions extends Omit<ConnectOptions, "token" | "signal"> {
-  /** Called with each connection, including that of a `ui: "page"` attempt. */
+  /** Called with each new connection, including one from a `ui: "page"` attempt. */
   onConnect?: ((connection: Connection) => void) | undefined;
-  /** Called with each error, including when the user closes the window. */
+  /** Called with each error. Closing the window is an error with the code `closed`. */
   onError?: ((error: ConnectError | VaultError) => void) | undefined;
 }
 
-/** The result of `useConnect`. */
 export interface UseConnect {
   /** Opens the window. Call it in a click handler. Never rejects: see `error` and `onError`. */
   connect(options?: Omit<ConnectOptions, "token">): Promise<Connection | undefined>;
-  /** Whether the window is open. */
+  /** Whether the connect window is open. */
   isConnecting: boolean;
-  /** The latest connection. */
+  /** The connection of the latest successful attempt. */
   connection: Connection | undefined;
-  /** The error of the latest attempt, if it failed. */
+  /** Undefined unless the latest attempt failed. */
   error: ConnectError | VaultError | undefined;
   /** A message for the user about the error, in English. */
   errorText: string | undefined;
@@ -147,7 +145,9 @@ interface Outcome {
   error?: ConnectError | VaultError | undefined;
 }
 
-/** Lets the user connect an account, and returns the result, including that of a `ui: "page"` attempt. */
+/**
+ * Lets the user connect an account. The result can also come from a `ui: "page"` attempt before this page was loaded.
+ */
 export function useConnect(options: UseConnectOptions = {}): UseConnect {
   const store = useStore();
   const changes = useChanges(store);
@@ -161,7 +161,7 @@ export function useConnect(options: UseConnectOptions = {}): UseConnect {
     if (connection) latestOptions.current.onConnect?.(connection);
     if (error) latestOptions.current.onError?.(error);
   }, []);
-  // The store also notifies its components of the result of a `ui: "page"` attempt.
+  // Picks up the result of a `ui: "page"` attempt, which the store announces as a change.
   useEffect(() => {
     const returned = store.takeReturned(latestOptions.current.platform);
     if (returned)
@@ -187,24 +187,22 @@ export function useConnect(options: UseConnectOptions = {}): UseConnect {
   return { connect, isConnecting, connection, error, errorText: error && errorText(error.code) };
 }
 
-/** The result of `useConnections`. */
 export interface UseConnections {
-  /** The connections, the newest first; undefined until they are loaded. */
+  /** Newest first; undefined until they are loaded. */
   connections: Connection[] | undefined;
-  /** The error, if they could not be listed. */
+  /** Undefined unless the connections could not be loaded. */
   error: VaultError | undefined;
-  /** Lists the connections again. */
   reload(): void;
 }
 
-/** The user's connections. They are listed again after a connection is created. Needs the scope `connections:read`. */
+/** Lists the user's connections, and reloads them after a new one is created. Needs the scope `connections:read`. */
 export function useConnections(query: ConnectionQuery = {}): UseConnections {
   const store = useStore();
   const changes = useChanges(store);
   const [result, setResult] = useState<{ connections?: Connection[]; error?: VaultError }>({});
   const [reloads, setReloads] = useState(0);
   const { platform, state, active } = query;
-  // `changes` and `reloads` are dependencies so that a change of either lists the connections again.
+  // The effect does not read `changes` and `reloads`: as dependencies, they trigger a reload.
   useEffect(() => {
     let isLatest = true;
     store.connect.connections({ platform, state, active }).then(
@@ -227,7 +225,7 @@ export interface ConnectButtonProps
   errorTexts?: { [Code in ErrorCode]?: string } | undefined;
 }
 
-/** A button that lets the user connect an account, and an alert if that fails. Both are unstyled. */
+/** An unstyled button that lets the user connect an account, followed by an alert if the attempt fails. */
 export function ConnectButton(props: ConnectButtonProps): ReactElement {
   const { platform, connection, ui, returnUrl, onConnect, onError, errorTexts, children, disabled, ...rest } = props;
   const { connect, isConnecting, error, errorText } = useConnect({
@@ -238,7 +236,7 @@ export function ConnectButton(props: ConnectButtonProps): ReactElement {
     onConnect,
     onError,
   });
-  // No message when the user has closed the window.
+  // Closing the window is the user's choice, so it shows no message.
   const message = error && (errorTexts?.[error.code] ?? (error.code === "closed" ? "" : errorText));
   return createElement(
     "span",

@@ -1,8 +1,8 @@
-// Checks arguments. Callers in JavaScript can pass anything, so nothing here relies on the declared types.
+// Validates arguments at run time: callers in JavaScript can pass values that the declared types exclude.
 import { nearest } from "glue";
 import { type ErrorDetails, type Fault, ValidationError } from "./errors.js";
 
-// Longer bodies are rejected for their length before their content is checked. A character takes at least one byte.
+// The service rejects longer bodies before it parses them, so only shorter ones are searched for lone surrogates.
 const MAX_BODY = 64 << 10;
 
 interface FaultDetails {
@@ -10,7 +10,7 @@ interface FaultDetails {
   cause?: unknown;
 }
 
-/** Collects the errors of arguments, to report all of them together. */
+/** Collects the errors of all arguments, so that one exception reports all of them. */
 export class Faults {
   #faults: Fault[] = [];
   #cause: unknown;
@@ -21,7 +21,6 @@ export class Faults {
     this.#cause ??= cause;
   }
 
-  /** Throws the collected errors. Does nothing if there are none. */
   throwIfAny(details: ErrorDetails = { code: "invalid_argument" }): void {
     const [first, ...more] = this.#faults;
     if (!first) return;
@@ -37,8 +36,8 @@ export function rejectArgument(name: string, predicate: string, details?: FaultD
 }
 
 /**
- * Whether a value is an object whose members can be listed. A `Map`, a promise that was not awaited, or an instance of a class
- * with getters would appear to have none.
+ * Whether `Object.entries` returns all members of a value. It would return none for a `Map`, for a promise that was not
+ * awaited, or for an instance of a class with getters.
  */
 function isPlain(value: unknown): value is object {
   if (Object.prototype.toString.call(value) !== "[object Object]") return false;
@@ -52,7 +51,7 @@ function isPlain(value: unknown): value is object {
   return true;
 }
 
-/** Copies the members of a plain object, and arrays in it, without undefined members. The copy has no prototype. */
+/** Copies a plain object and its arrays, without undefined members. The copy has no prototype. */
 export function copyMembers<T extends object>(value: T | undefined, name: string): Partial<T> {
   const members = Object.create(null);
   if (value === undefined) return members;
@@ -68,7 +67,7 @@ export function copyMembers<T extends object>(value: T | undefined, name: string
   return members;
 }
 
-/** Copies the members of an object that may only have the known ones. Adds unknown ones to `faults`. */
+/** Copies a plain object, and reports members that are not in `known` to `faults`. */
 export function knownMembers<T extends object>(
   value: T | undefined,
   name: string,
@@ -89,14 +88,16 @@ export function stringArgument(value: unknown, name: string): string {
   return value;
 }
 
-/** The error if a value is not an integer in a range; otherwise undefined. */
+/** Returns an error message unless the value is an integer in the range. */
 export function integerError(value: unknown, min: number, max: number): string | undefined {
   return Number.isInteger(value) && (value as number) >= min && (value as number) <= max
     ? undefined
     : `must be a whole number from ${min} to ${max}`;
 }
 
-/** Encodes filters as a query. Those named in `lists` may be arrays. The WebAssembly module validates the values. */
+/**
+ * Encodes filters as a query string. Those named in `lists` may be arrays. The WebAssembly module validates the values.
+ */
 export function queryString(filters: object, lists: readonly string[]): string {
   const faults = new Faults();
   const pairs: string[] = [];
@@ -109,7 +110,7 @@ export function queryString(filters: object, lists: readonly string[]): string {
   return pairs.join("&");
 }
 
-/** The error if a filter can't be encoded in a query; otherwise undefined. */
+/** Returns an error message if a filter can't be encoded in a query string. */
 function encodingError(value: unknown, mayBeList: boolean): string | undefined {
   if (value === null || ["number", "boolean", "bigint"].includes(typeof value)) return undefined;
   if (typeof value === "string") return isWellFormed(value) ? undefined : "is not well-formed text";
@@ -130,16 +131,16 @@ function wellFormed(text: string & { toWellFormed?(): string }): string {
   return text.toWellFormed?.() ?? text;
 }
 
-/** The value of a filter as a string. Null becomes an empty string, which is rejected: a filter must not be ignored silently. */
+/** Null becomes an empty string, which the validation rejects: a filter must never be dropped silently. */
 function filterString(value: unknown): string {
   if (!Array.isArray(value)) return String(value ?? "");
-  // An array with one empty string must differ from an empty array.
+  // A comma distinguishes an array with one empty string from an empty array.
   return value.length === 1 && value[0] === "" ? "," : value.join(",");
 }
 
-/** The JSON of a body, and the value parsed from it: without undefined members, with dates as strings. */
+/** Serializes a body. Also returns the parsed JSON, in which undefined members are missing and dates are strings. */
 export function jsonBody(value: unknown, name: string): [json: string, parsed: unknown] {
-  // An object whose members can't be listed would become an empty body, unless it has a `toJSON`.
+  // Without `toJSON`, such an object would be serialized as an empty body.
   if (
     value !== null &&
     typeof value === "object" &&
@@ -164,12 +165,12 @@ export function jsonBody(value: unknown, name: string): [json: string, parsed: u
   return [json, JSON.parse(json)];
 }
 
-/** The column where the service's parser stops at an escaped lone surrogate; undefined if there is none. */
+/** The column at which the service's JSON parser rejects an escaped lone surrogate, or undefined. */
 function loneSurrogateColumn(json: string): number | undefined {
   for (const { 1: surrogate, index } of json.matchAll(/\\(?:u(d[89a-f]..)|.)/g)) {
     if (surrogate === undefined) continue;
     const end = index + 6;
-    // To find the low surrogate after a high one, the parser reads one character, two characters or a whole escape.
+    // After a high surrogate, the parser reads one character, two characters or a whole escape before it fails.
     const isHigh = /^d[89ab]/.test(surrogate);
     const consumed = !isHigh ? 0 : json[end] !== "\\" ? 1 : json[end + 1] !== "u" ? 2 : 6;
     return new TextEncoder().encode(json.slice(0, end)).length + consumed;

@@ -33,8 +33,8 @@ export class CallAbort {
   }
 
   /**
-   * Starts an operation and waits for it. Rejects when the call is aborted, even if `fetch` ignores its signal. Starts nothing
-   * if the call was aborted before.
+   * Runs an operation. Rejects when the call is aborted, even if `fetch` ignores its signal. Does not start the
+   * operation if the call is already aborted.
    */
   race<T>(start: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -59,10 +59,10 @@ export class CallAbort {
   }
 }
 
-// Not `AbortSignal.any`: Node before 20.3 and Chrome before 116 lack it, it rejects signals of other libraries, and in
+// `AbortSignal.any` is not used: Node before 20.3 and Chrome before 116 lack it, it rejects polyfilled signals, and in
 // Node its signals stay in memory as long as the caller's (https://github.com/nodejs/node/issues/64476).
 
-// All calls with one signal share one event listener, because Node 20 warns of a leak when a signal has more than 10.
+// Calls with the same signal share one event listener: Node 20 warns of a leak when a signal has more than 10.
 const listenersBySignal = new WeakMap<AbortSignal, { listeners: Set<() => void>; notify: () => void }>();
 
 function addAbortListener(signal: AbortSignal, listener: () => void): void {

@@ -1,4 +1,3 @@
-// The options of a client.
 import { isApiKey } from "glue";
 import { Faults, knownMembers, integerError } from "./arguments.js";
 import { callModule } from "./wasm/start.js";
@@ -6,43 +5,45 @@ import { ValidationError } from "./errors.js";
 import { ReplicaSession } from "./read-replica.js";
 import { SECRET_HEADER, type SecretSource, SuppliedSecret, type Token, staticSecret } from "./secret.js";
 
-/** Options of a `ConnectorVault`. */
 export interface ConnectorVaultOptions {
-  /** The address of the service, such as `https://vault.example.com`. */
+  /** The URL of the service, such as `https://vault.example.com`. */
   baseUrl: string | URL;
   /**
-   * An API key (`sk_test_…` or `sk_live_…`), a short-lived token (`st_test_…` or `st_live_…`), or a function that returns
-   * one. The function is called without arguments when a call needs a secret; concurrent calls share one result: for
-   * the first call, shortly before `expiresAt` (when a tenth of the lifetime is left, at most 30 seconds), and when the
-   * service rejects the secret. In that case the call is sent once more, even if it is not retried otherwise. If the function fails, the call
-   * fails with a `VaultError` with the code `secret_unavailable` and the function's error as its `cause`; the next call
-   * tries again.
+   * An API key (`sk_test_…` or `sk_live_…`), a short-lived token (`st_test_…` or `st_live_…`), or a function that
+   * returns one.
+   *
+   * The function is called, without arguments, for the first request, shortly before `expiresAt` (when a tenth of the
+   * lifetime is left, at most 30 seconds), and when the service rejects the secret. The rejected request is then sent
+   * once more, even if calls of its kind are never retried. Concurrent calls share one call of the function. If the
+   * function fails, the call fails with a `VaultError` whose code is `secret_unavailable` and whose `cause` is the
+   * function's error. The next call runs the function again.
    */
   secret: string | (() => string | Token | Promise<string | Token>);
-  /** Sends the requests. Default: the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** How many milliseconds a call may take, including retries, before it fails with a `TimeoutError`. Default: 30,000. */
+  /** The timeout of a call in milliseconds, including retries. Then it fails with a `TimeoutError`. Default: 30,000. */
   timeoutMs?: number | undefined;
   /**
-   * How many times a call that is safe to repeat is retried after a failure that may be temporary. Default: 2. A retry
-   * with a new token after a rejected one does not count.
+   * The maximum number of retries of an idempotent call after a temporary failure. Default: 2. A retry with a new token
+   * after a rejected one does not count.
    */
   maxRetries?: number | undefined;
   /**
-   * Lets read replicas of the service's database near the caller serve reads, if the service has any. A client sees its own
-   * changes immediately, and those of others once they are replicated. Default: false, so that every response is up to date.
+   * Allows read replicas near the caller to serve reads, if the service has any. A client sees its own changes
+   * immediately, and other changes once they are replicated. Default: false, so every response is up to date.
    */
   nearReads?: boolean | undefined;
   /** Headers to send with every request. */
   headers?: Headers | Record<string, string> | undefined;
   /**
-   * Allows an API key in a web page. A key has access to your whole account, and anyone who opens the page can read it, so
-   * use this only for pages of your own staff. On other pages, use short-lived tokens, which your server creates.
+   * Allows an API key in a web page. The key has access to your whole account, and anyone who can open the page can
+   * read it, so use this only for pages of your own staff. On other pages, use short-lived tokens, which your server
+   * creates.
    */
   allowSecretInBrowser?: boolean | undefined;
 }
 
-/** The options of a client after their checks. @internal */
+/** The validated options of a client. @internal */
 export interface ClientConfig {
   /** The URL of the service, without a trailing slash. */
   base: string;
@@ -64,11 +65,11 @@ const OPTION_NAMES = [
   "headers",
   "allowSecretInBrowser",
 ] as const;
-// The maximum of `setTimeout`.
+// The longest delay that `setTimeout` supports.
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_RETRIES = 100;
 
-/** Checks the options of a client. @internal */
+/** Validates the options of a client. @internal */
 export function readOptions(options: ConnectorVaultOptions): ClientConfig {
   const faults = new Faults();
   const members = knownMembers(options, "options", OPTION_NAMES, faults);
@@ -113,13 +114,13 @@ export function readOptions(options: ConnectorVaultOptions): ClientConfig {
   };
 }
 
-/** The service's URL without a trailing slash; empty if it is invalid. */
+/** Returns the service's URL without a trailing slash, or an empty string if it is invalid. */
 function baseOf(value: string | URL | undefined, faults: Faults): string {
   let url: URL | undefined;
   try {
     url = new URL(value as string);
   } catch {
-    // `url` stays undefined, which is reported below.
+    // `url` stays undefined, which the check below reports.
   }
   if (!url || !/^https?:$/.test(url.protocol)) {
     faults.add("baseUrl", "must be the service's whole address, for example `https://vault.example.com`");
@@ -132,20 +133,20 @@ function baseOf(value: string | URL | undefined, faults: Faults): string {
   return url.origin + path;
 }
 
-/** A copy of the headers; empty if they are invalid. */
+/** Copies the headers. Returns none if they are invalid. */
 function headersOf(value: ConnectorVaultOptions["headers"], faults: Faults): Headers {
   let headers = new Headers();
   try {
     headers = new Headers(value);
   } catch {
-    // The cause is left out, because its message contains the value, which can be a secret.
+    // No cause: its message would contain the header's value, which can be a secret.
     faults.add("headers", "must be `Headers`, or an object of header names and values");
   }
   if (headers.has(SECRET_HEADER)) faults.add("headers", "can't contain the secret: use the option `secret`");
   return headers;
 }
 
-/** Whether this is a web page or one of its workers, whose memory the user can read. */
+/** Whether the code runs in a web page or one of its workers, where the user can read the secret. */
 function isBrowser(): boolean {
   const { window, document, navigator, WorkerGlobalScope } = globalThis as Partial<typeof globalThis> & {
     WorkerGlobalScope?: unknown;

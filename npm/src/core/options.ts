@@ -1,30 +1,29 @@
-// The options of calls.
 import { Faults, knownMembers } from "./arguments.js";
 import type { Connection } from "../types/connection.js";
 
 /** Options of every call. */
 export interface CallOptions {
-  /** Aborts the call immediately: it fails with an `AbortError`. */
+  /** Aborts the call, which then fails with an `AbortError`. */
   signal?: AbortSignal | undefined;
 }
 
 /** Options of a call that changes or deletes a connection. */
 export interface ChangeOptions extends CallOptions {
   /**
-   * The connection as you read it, an entity tag in double quotes, or `*`. If the connection has changed since, the call
-   * fails with a `PreconditionError`, and nothing is written.
+   * The connection as you read it, an entity tag in double quotes, or `*`. If the connection has changed in the
+   * meantime, the call fails with a `PreconditionError`, and nothing is written.
    */
   ifMatch?: string | Pick<Connection, "id" | "version"> | undefined;
 }
 
-/** The options of a call after their checks. @internal */
+/** The validated options of a call. @internal */
 export interface CheckedCallOptions {
   signal: AbortSignal | undefined;
-  /** The header `If-Match`. */
+  /** The value of the header `If-Match`. */
   ifMatch: string | undefined;
 }
 
-/** Checks the options of a call, of which `known` are allowed. @internal */
+/** Validates the options of a call. Only the options in `known` are allowed. @internal */
 export function checkCallOptions(
   options: ChangeOptions | undefined,
   known: readonly (keyof ChangeOptions)[] = ["signal"],
@@ -39,7 +38,7 @@ export function checkCallOptions(
   return { signal, ifMatch: tag };
 }
 
-/** Whether a value has the methods of an `AbortSignal`: it can be a polyfill. @internal */
+/** Whether a value is an `AbortSignal`. Checks for its methods, because it can be a polyfill. @internal */
 export function isSignal(value: AbortSignal | null): boolean {
   return (
     typeof value?.aborted === "boolean" &&
@@ -47,10 +46,10 @@ export function isSignal(value: AbortSignal | null): boolean {
   );
 }
 
-// `*`, or entity tags separated by commas (RFC 9110): the service rejects anything else.
+// `*`, or entity tags separated by commas (RFC 9110).
 const CONDITION = /^(\*|(W\/)?"[!#-~]*"( *, *(W\/)?"[!#-~]*")*)$/;
 
-/** The value of `If-Match` for a connection or an entity tag; undefined for anything else. */
+/** Returns the value of `If-Match` for a connection or an entity tag, or undefined for anything else. */
 function entityTag(value: NonNullable<ChangeOptions["ifMatch"]> | null): string | undefined {
   const { id, version } = (value ?? {}) as Partial<Connection>;
   const tag = typeof id === "string" && /^\d+$/.test(version as string) ? `"${id}-${version}"` : value;

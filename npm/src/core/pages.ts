@@ -1,4 +1,4 @@
-// Lists, requested page by page.
+// Pagination of lists.
 import { Faults, copyMembers, knownMembers, integerError } from "./arguments.js";
 import type { CallOptions } from "./options.js";
 
@@ -10,34 +10,31 @@ export interface Paging {
   page?: number | undefined;
 }
 
-/** Options of `toArray`. */
 export interface ToArrayOptions {
-  /** At most this number of rows. Default: all rows. */
+  /** The maximum number of rows. Default: all rows. */
   max?: number | undefined;
 }
 
-/** A page of a list. Iterating over it continues with the pages that follow. */
+/** A page of a list. Iterating over it continues with the following pages. */
 export interface Page<Row> extends AsyncIterable<Row> {
-  /** The rows of this page. */
   readonly rows: Row[];
   /** The number of rows in the whole list. */
   readonly total: number;
-  /** Whether the list can have more rows than `total`: a search over all actions stops counting after 10,000 matches. */
+  /** Whether `total` is a lower bound: a search over all actions stops counting at 10,000 matches. */
   readonly totalIsMinimum: boolean;
-  /** Sentences for users about what a search over all actions did not find. Empty in all other lists. */
+  /** Explains to users what a search over all actions could not find. Empty in all other lists. */
   readonly notes: readonly string[];
-  /** The number of pages in the whole list. */
   readonly pages: number;
   /** The number of this page, from 1. */
   readonly page: number;
   /**
-   * The cursor of the next page, for example to store in a URL: pass it to `list` as `after`, with the same filters.
-   * Undefined on the last page. Only the list of connections has cursors.
+   * The cursor of the next page, which you can store, for example in a URL. Pass it to `list` as `after`, with the same
+   * filters. Undefined on the last page. Only the list of connections has cursors.
    */
   readonly after: string | undefined;
-  /** Requests the next page, with the `signal` of the list unless you pass another one. Undefined after the last page. */
+  /** Requests the next page. Uses the list's `signal` unless you pass another one. Undefined after the last page. */
   next(options?: CallOptions): Promise<Page<Row> | undefined>;
-  /** Collects the rows of this page and of those that follow. */
+  /** Collects the rows of this page and all following pages. */
   toArray(options?: ToArrayOptions): Promise<Row[]>;
 }
 
@@ -49,15 +46,15 @@ export interface Page<Row> extends AsyncIterable<Row> {
  * for await (const connection of vault.connections.list({ platform: "github" })) { … }
  * ```
  *
- * No request is sent until you do one of these. Iterating requests 100 rows at a time unless you pass `limit`, `page` or
- * `after`.
+ * A request is sent only when you await the list or iterate over it. Iterating requests 100 rows at a time unless you
+ * pass `limit`, `page` or `after`.
  */
 export interface List<Row> extends Promise<Page<Row>>, AsyncIterable<Row> {
   /** Collects the rows of all pages. */
   toArray(options?: ToArrayOptions): Promise<Row[]>;
 }
 
-// Rows per request while iterating. More than the service's default, to save requests, but still a small response.
+// Rows per request while iterating. Larger than the service's default, to save requests.
 const PAGE_SIZE = 100;
 
 /** The filters of every list. @internal */
@@ -71,7 +68,7 @@ export type Envelope<Row> = Pick<Page<Row>, "rows" | "total" | "pages" | "page">
   notes?: string[];
 };
 
-/** A response, with the cursor of the next page from its `Link`. */
+/** The body of a response, and the cursor of the next page from its `Link` header. */
 interface ListResponse<Row> {
   json: Envelope<Row>;
   after: string | undefined;
@@ -85,7 +82,7 @@ export function isPage(json: unknown): boolean {
 }
 
 /**
- * Iterates over the rows of a list with the cursor `next`, which is passed as the parameter `cursor`. On the last page,
+ * Iterates over the rows of a list. Sends the `next` of each page as the parameter named by `cursor`. On the last page,
  * `next` is null in lists with `before`, and unchanged in lists with `after`. @internal
  */
 export async function* iterateRows<Filters extends object, Row>(
@@ -112,7 +109,7 @@ class ListPage<Row> implements Page<Row> {
   readonly after: string | undefined;
   #follow: Page<Row>["next"];
 
-  /** `follow` requests the next page. */
+  /** @param follow requests the next page */
   constructor(envelope: Envelope<Row>, after: string | undefined, follow: Page<Row>["next"]) {
     const { rows, total, totalIsMinimum, notes, pages, page } = envelope;
     this.rows = rows;
@@ -157,7 +154,7 @@ async function collect<Row>(rows: AsyncIterable<Row>, max: number): Promise<Row[
   return collected;
 }
 
-/** A lazy list: awaiting it requests the first page, iterating over it requests all pages. @internal */
+/** A lazy list. Awaiting it requests the first page; iterating over it requests all pages. @internal */
 export class PagedList<Row> implements List<Row> {
   #get: (filters: ListFilters, options: CallOptions | undefined) => Promise<ListResponse<Row>>;
   #filters: ListFilters = {};
@@ -167,8 +164,8 @@ export class PagedList<Row> implements List<Row> {
 
   /**
    * @param get requests one page
-   * @param filters unchecked, from the caller
-   * @param options unchecked, from the caller
+   * @param filters the caller's, not validated yet
+   * @param options the caller's, not validated yet
    */
   constructor(
     get: (filters: ListFilters, options: CallOptions | undefined) => Promise<ListResponse<Row>>,
@@ -177,10 +174,10 @@ export class PagedList<Row> implements List<Row> {
   ) {
     this.#get = get;
     try {
-      // Later changes of the caller's object must have no effect.
+      // Copied, so that the caller can change the object later.
       this.#filters = copyMembers(filters, "filters");
     } catch (error) {
-      // Reported later, when rows are requested.
+      // Thrown when rows are requested.
       this.#fault = error;
     }
     this.#options = options;
@@ -214,13 +211,13 @@ export class PagedList<Row> implements List<Row> {
     return collect(this.#rows(Math.min(max, PAGE_SIZE)), max);
   }
 
-  /** The promise of the first page, requested once. */
+  /** The first page, requested only once. */
   get #page(): Promise<Page<Row>> {
     this.#first ??= this.#requestFirst(this.#filters);
     return this.#first;
   }
 
-  /** All rows. Uses this page size unless the caller has chosen a size or a starting point. */
+  /** Iterates over all rows. `limit` is the page size, unless the caller's filters select a page size or a page. */
   async *#rows(limit: number): AsyncGenerator<Row> {
     const isDefault = !["limit", "page", "after"].some((name) => name in this.#filters);
     yield* await this.#requestFirst(isDefault ? { ...this.#filters, limit } : this.#filters);
@@ -231,7 +228,7 @@ export class PagedList<Row> implements List<Row> {
     return this.#pageOf(await this.#get(filters, this.#options), filters, this.#options);
   }
 
-  /** The page of a response to these filters, requested with these options. */
+  /** Creates a page from a response. Its next page is requested with the same filters and options. */
   #pageOf({ json, after }: ListResponse<Row>, filters: ListFilters, options: CallOptions | undefined): Page<Row> {
     const next = nextFilters(json, after, filters);
     const follow = async (overrides?: CallOptions) => {
@@ -244,8 +241,8 @@ export class PagedList<Row> implements List<Row> {
 }
 
 /**
- * The filters of the next page; undefined if there is none. So that a loop over all rows ends, this is also undefined after
- * an empty page, regardless of its counts, and if a proxy returns the same page again.
+ * Returns the filters of the next page, or undefined if there is none. Also returns undefined after an empty page,
+ * whatever its counts are, and after a page that a proxy returned twice, so that a loop over all rows always ends.
  */
 function nextFilters(
   { rows, pages, page }: Envelope<unknown>,
@@ -255,7 +252,8 @@ function nextFilters(
   const { page: requested, after: cursor, ...rest } = filters;
   if (rows.length === 0 || (after !== undefined && after === cursor)) return undefined;
   if (after !== undefined) return { ...rest, after };
-  // If a page was requested with a cursor but has none, it is the last. Only lists without cursors continue by page number.
+  // A page that was requested with a cursor but returns none is the last one. Lists without cursors continue by page
+  // number.
   const isRepeated = requested !== undefined && page < Number(requested);
   return cursor === undefined && page < pages && !isRepeated ? { ...rest, page: page + 1 } : undefined;
 }

@@ -1,4 +1,4 @@
-// Creates errors from responses of the service. Must not use WebAssembly.
+// Creates errors from responses of the service. Must not use WebAssembly, because `connector-vault/connect` imports it.
 import {
   AuthenticationError,
   ConflictError,
@@ -14,7 +14,7 @@ import {
   type VaultError,
 } from "./errors.js";
 
-/** The error of an unsuccessful response. @internal */
+/** Creates the error for an unsuccessful response. @internal */
 export async function problemError(response: Response, secret: string): Promise<VaultError> {
   return responseError(
     response.status,
@@ -23,13 +23,13 @@ export async function problemError(response: Response, secret: string): Promise<
   );
 }
 
-/** The JSON of a response; undefined if it is not JSON. Rejects if the body is incomplete. @internal */
+/** Parses the body of a response. Returns undefined if it is not JSON; rejects if it is incomplete. @internal */
 export async function parseJson(response: Response): Promise<unknown> {
   if (typeof response?.json !== "function") return undefined;
   try {
     return await response.json();
   } catch (error) {
-    // Compared by name: the error can come from another realm.
+    // Compared by name, because the error can come from another realm.
     if ((error as Error | undefined)?.name === "SyntaxError") return undefined;
     throw error;
   }
@@ -80,7 +80,7 @@ export function responseError(status: number, headers: Headers, json: unknown): 
   return unexpectedResponse(ServerError, message, details);
 }
 
-/** Removes the secret from JSON: a service or a proxy may echo the request. @internal */
+/** Removes the secret from a response, because a proxy may echo the request. @internal */
 export function redact(secret: string, json: unknown): unknown {
   const text = JSON.stringify(json) ?? "";
   return text.includes(secret) ? JSON.parse(text.replaceAll(secret, "…")) : json;
@@ -97,11 +97,11 @@ export function unexpectedResponse(type: typeof VaultError, message: string, det
   });
 }
 
-/** The seconds of `Retry-After`, which is a number or a date. */
+/** Parses `Retry-After`, a number of seconds or a date, to seconds. */
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get("retry-after");
   if (value === null || value === undefined) return undefined;
-  // Every date contains the name of a month.
+  // An HTTP date contains the name of a month. `Date.parse` would also accept other values.
   const isDate = /[a-z]{3}/i.test(value);
   const seconds = /^\s*\d+\s*$/.test(value) ? Number(value) : isDate ? (Date.parse(value) - Date.now()) / 1000 : NaN;
   return Number.isFinite(seconds) ? Math.max(seconds, 0) : undefined;

@@ -1,11 +1,11 @@
-// Reads from the service's read replicas.
+// Allows the service's read replicas to serve reads.
 
-/** The header that allows a replica to respond; its response has the new bookmark. */
+/** In requests, allows a replica to respond. In responses, contains the new bookmark. */
 const BOOKMARK = "x-vault-bookmark";
-/** D1's name for the bookmark of a session that has read nothing yet. */
+/** D1's constraint for the first read of a session: any replica may respond. */
 const FIRST_UNCONSTRAINED = "first-unconstrained";
 
-/** Keeps the bookmark of the latest state that a client has seen, so that no older replica responds to it. @internal */
+/** Stores the latest bookmark that a client has seen, so that no replica with older data responds. @internal */
 export class ReplicaSession {
   #bookmark = "";
 
@@ -16,7 +16,7 @@ export class ReplicaSession {
   update(headers: Headers): void {
     const bookmark = headers.get(BOOKMARK);
     if (!bookmark) return;
-    // Bookmarks of one database sort by time. Responses may arrive out of order.
+    // Responses may arrive out of order. Bookmarks of one database sort by time.
     const isOtherDatabase = databaseOf(bookmark) !== databaseOf(this.#bookmark);
     if (isOtherDatabase || bookmark > this.#bookmark) this.#bookmark = bookmark;
   }

@@ -8,7 +8,7 @@ import type { ClientConfig } from "./client-options.js";
 import { type Envelope, type List, type ListFilters, PagedList, isPage } from "./pages.js";
 import { type SendOptions, type IsExpected, send } from "./send.js";
 
-/** Builds a call; throws a problem if its arguments are invalid. */
+/** Builds a call. Throws a problem if its arguments are invalid. */
 export type BuildRequest = () => Call;
 /** Builds the call of a list from a copy of the filters. */
 export type BuildListRequest = (filters: object) => Call;
@@ -20,7 +20,7 @@ export class Executor {
     this.#config = config;
   }
 
-  /** Sends a call and returns the JSON of its response, which `isExpected` checks. */
+  /** Sends a call and returns the JSON of its response after `isExpected` has accepted it. */
   async send<Json>(
     build: BuildRequest,
     options: CheckedCallOptions & SendOptions,
@@ -38,7 +38,7 @@ export class Executor {
     return new PagedList<Row>(get, filters, options);
   }
 
-  /** Returns the errors of a call without sending it. A problem without a list of errors is reported as one error. */
+  /** Returns the errors of a call without sending it. A problem without a list of errors counts as one error. */
   validate(build: BuildRequest): readonly Fault[] {
     try {
       callModule(build).free();
@@ -49,7 +49,7 @@ export class Executor {
     return [];
   }
 
-  /** Returns the errors of a list's filters without sending anything. */
+  /** Returns the errors of a list's filters without sending a request. */
   validateList(build: BuildListRequest, filters: object | undefined): readonly Fault[] {
     return this.validate(() => build(copyMembers(filters, "filters")));
   }
@@ -65,8 +65,8 @@ export class Executor {
 }
 
 /**
- * The cursor of the next page in `Link: <…>; rel="next"` (RFC 8288). The rest of the link is ignored: the
- * secret must only be sent to the configured `baseUrl`.
+ * Extracts the cursor of the next page from `Link: <…>; rel="next"` (RFC 8288). Ignores the rest of the URL, because
+ * the secret must only be sent to the configured `baseUrl`.
  */
 function cursorIn(link: string | null): string | undefined {
   const address = /<([^<>]*)>\s*;\s*rel="next"/.exec(link ?? "")?.[1];

@@ -1,46 +1,47 @@
-// Supplies the secret of each request: a static one, or the latest one that a function returned.
+// Supplies the secret of each request: a static secret, or the latest one from the caller's function.
 import { VaultError } from "./errors.js";
 
 /** @internal */
 export const SECRET_HEADER = "x-service-secret";
 
-/** A short-lived token as the function in `secret` can return it, such as the result of `sessions.create`. */
+/** A short-lived token, such as the result of `sessions.create`. The function in `secret` can return it. */
 export interface Token {
   /** `st_test_…` or `st_live_…` */
   token: string;
-  /** When it expires (RFC 3339). If given, the token is refreshed shortly before; otherwise when the service rejects it. */
+  /**
+   * When the token expires (RFC 3339). It is replaced shortly before; without `expiresAt`, when the service rejects it.
+   */
   expiresAt?: string | null | undefined;
 }
 
-/** A secret to send. Compared by identity: two objects with the same value are different secrets. @internal */
+/** A secret to send. Compared by object identity, so a supplied secret is new even if its value is not. @internal */
 export interface ActiveSecret {
   readonly value: string;
 }
 
 /** @internal */
 export interface SecretSource {
-  /** The secret to send; undefined if there is none, or if it expires soon. */
+  /** Undefined if there is no secret yet, or if it expires soon. */
   readonly current: ActiveSecret | undefined;
-  /** Requests a new secret. */
   refresh(): Promise<ActiveSecret>;
   /** Discards a secret that the service rejected. Returns whether `refresh` can supply another one. */
   invalidate(rejected: ActiveSecret): boolean;
 }
 
-/** A secret that never changes. @internal */
+/** Supplies a secret that never changes. @internal */
 export function staticSecret(value: string): SecretSource {
   const current = { value };
   return { current, refresh: async () => current, invalidate: () => false };
 }
 
-// A secret is refreshed when this fraction of its lifetime is left, or this time, whichever is shorter.
+// A secret is refreshed when a tenth of its lifetime is left, but at most 30 seconds before it expires.
 const REFRESH_FRACTION = 0.1;
 const REFRESH_MARGIN_MS = 30_000;
-// A secret with a shorter lifetime is refreshed only after the service rejects it: either the clock is wrong, or the secret
-// was delayed, and refreshing it repeatedly would not help.
+// A secret with less remaining lifetime is refreshed only after the service rejects it. Its lifetime looks short
+// because the clock is wrong or the secret arrived late, and refreshing it before every request would not help.
 const MIN_LIFETIME_MS = 30_000;
 
-/** Secrets that a function supplies. Concurrent calls share one call of the function. @internal */
+/** Supplies secrets from the caller's function. Concurrent requests share one call of the function. @internal */
 export class SuppliedSecret implements SecretSource {
   #supply: () => unknown;
   #check: (value: string) => void;
@@ -51,7 +52,7 @@ export class SuppliedSecret implements SecretSource {
   /**
    * @param supply returns a string, or an object with a `token` and possibly its `expiresAt`
    * @param check throws if a value can't be a secret
-   * @param timeoutMs how long to wait for a result before the function is called again
+   * @param timeoutMs after this time, a pending call no longer prevents another one
    */
   constructor(supply: () => unknown, check: (value: string) => void, timeoutMs: number) {
     this.#supply = supply;
@@ -63,7 +64,7 @@ export class SuppliedSecret implements SecretSource {
     return this.#current && Date.now() < this.#current.refreshAt ? this.#current : undefined;
   }
 
-  /** Calls the function, unless a call is pending. A caller that stops waiting does not affect the others. */
+  /** Calls the function, unless a call is pending. If one waiting caller aborts, the others still get the result. */
   refresh(): Promise<ActiveSecret> {
     const since = Date.now();
     if (this.#pending && since - this.#pending.since < this.#timeoutMs) return this.#pending.promise;
@@ -73,7 +74,7 @@ export class SuppliedSecret implements SecretSource {
         return secret;
       })
       .finally(() => {
-        // Failures are not cached: the next call tries again.
+        // Failures are not cached: the next request calls the function again.
         if (isLatest()) this.#pending = undefined;
       });
     const isLatest = () => this.#pending?.promise === promise;
@@ -91,7 +92,7 @@ export class SuppliedSecret implements SecretSource {
     let value: unknown;
     let lifetimeMs: number;
     try {
-      // Called as a function, so that `this` is not this object.
+      // Not called as a method, so that `this` does not expose this object to the function.
       const supply = this.#supply;
       const supplied = await supply();
       const { token, expiresAt } = (supplied ?? {}) as Partial<Token>;

@@ -7,7 +7,8 @@ import type { ClientConfig } from "./client-options.js";
 import { parseJson, redact, responseError, unexpectedResponse } from "./problem.js";
 import { SECRET_HEADER } from "./secret.js";
 
-// When a deletion is retried after a lost response, these codes mean that the first attempt has succeeded.
+// With one of these codes, the retry of a deletion shows that the first request succeeded although its response was
+// lost.
 const NOT_FOUND_CODES: ReadonlySet<string> = new Set([
   "connection_not_found",
   "oauth_client_not_found",
@@ -18,13 +19,13 @@ const MIN_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 8_000;
 
 export interface SendOptions {
-  /** Whether the call is idempotent and can be retried. Default: true. */
+  /** Whether the call is idempotent, so that it can be retried. Default: true. */
   repeatable?: boolean;
   /** Whether the call deletes a resource. Default: false. */
   deletes?: boolean;
 }
 
-/** Whether a successful response has the form that the endpoint returns. */
+/** Whether the JSON of a successful response has the shape that the endpoint returns. */
 export type IsExpected = (json: unknown, status: number) => boolean;
 
 interface Result {
@@ -32,7 +33,9 @@ interface Result {
   headers: Headers;
 }
 
-/** Sends a call. Retries it after a temporary failure if it is idempotent, and once after a supplied secret was rejected. */
+/**
+ * Sends a call. Retries an idempotent call after a temporary failure, and any call once after its secret was rejected.
+ */
 export async function send(
   config: ClientConfig,
   call: Call,
@@ -47,13 +50,13 @@ export async function send(
     let mayHaveSucceeded = false;
     let hasRefreshed = false;
     for (let tries = 1; ; ) {
-      // Awaited separately, so that nothing is sent if the call is aborted in the meantime.
+      // Not part of the race below: a call that is aborted here must not send a request afterwards.
       const secret = config.secret.current ?? (await abort.race(() => config.secret.refresh()));
       headers.set(SECRET_HEADER, secret.value);
       config.replicaSession?.setHeader(headers);
       const outcome = await abort.race(() => attempt(config, call, headers, secret.value, abort.signal, isExpected));
       if (!(outcome instanceof VaultError)) return outcome;
-      // A request with a rejected secret had no effect, so any call can be sent again.
+      // A request with a rejected secret has no effect, so even a call that is not idempotent can be sent again.
       if (outcome.status === 401 && config.secret.invalidate(secret) && !hasRefreshed) {
         hasRefreshed = true;
         continue;
@@ -71,12 +74,12 @@ export async function send(
   }
 }
 
-/** Milliseconds to wait before a retry; undefined if the failure is permanent. */
+/** Returns the milliseconds to wait before a retry, or undefined if the failure is permanent. */
 function retryDelay(error: VaultError, tries: number): number | undefined {
   if (!(error instanceof ConnectionError) && error.status !== 429 && error.status !== 503) return undefined;
   const { retryAfter } = error as Partial<ServerError>;
   if (retryAfter !== undefined) return retryAfter * 1000;
-  // With jitter, so that calls that failed together are not retried together.
+  // Jitter spreads the retries of calls that failed at the same time.
   return Math.min(MIN_BACKOFF_MS * 2 ** (tries - 1), MAX_BACKOFF_MS) * (0.5 + Math.random() / 2);
 }
 

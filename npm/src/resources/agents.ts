@@ -1,4 +1,4 @@
-// Sign-in for agents, and the grants of their users.
+// Sign-in for agents, and the grants that users give them.
 import { Call } from "glue";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -9,7 +9,7 @@ import type { AgentGrantFilters } from "../types/filters.js";
 
 /** The configuration of sign-in for agents. */
 export interface AgentSignIn {
-  /** The MCP address of the account and environment, for agents. */
+  /** The URL of the MCP server of this account and environment, which agents use. */
   endpoint: string;
   /** `oidc`: an OpenID provider. `app`: your own app. */
   type: "oidc" | "app";
@@ -23,15 +23,15 @@ export interface AgentSignIn {
   identityClaim: string | null;
   /** The type of the users' identities; null for any. */
   identityType: IdentityType | null;
-  /** The calls that each user must approve, at least; null for none, and with `app`. */
+  /** The calls that each user must approve; users can choose more. Null for none, and with `app`. */
   confirm: "write" | "destructive" | null;
   /** The redirect URI to register at an OpenID provider. */
   redirectUri: string;
-  /** Where your app authenticates users; null with `oidc`. */
+  /** The page of your app that authenticates users; null with `oidc`. */
   url: string | null;
   /** When sign-in was enabled (RFC 3339). */
   createdAt: string;
-  /** When it was last changed (RFC 3339). */
+  /** When the configuration was last changed (RFC 3339). */
   updatedAt: string;
 }
 
@@ -43,13 +43,13 @@ export interface NewAgentSignIn {
   issuer?: string | undefined;
   /** The client that you registered at the provider. Required with `oidc`. */
   clientId?: string | undefined;
-  /** The client's secret. If omitted, it is kept while `issuer` and `clientId` stay the same; null removes it. */
+  /** The client's secret. If omitted, it does not change unless `issuer` or `clientId` changes. Null removes it. */
   clientSecret?: string | null | undefined;
   /** The claim that contains the user's identity. Default: `sub`. */
   identityClaim?: string | undefined;
   /** The type of the users' identities. Default: any. */
   identityType?: IdentityType | undefined;
-  /** The calls that each user must approve, at least. Only with `oidc`. */
+  /** The calls that each user must approve; users can choose more. Only with `oidc`. */
   confirm?: "write" | "destructive" | undefined;
   /** The page of your app that authenticates users. Required with `app`. */
   url?: string | undefined;
@@ -57,23 +57,21 @@ export interface NewAgentSignIn {
 
 /** Sign-in for agents. Needs the scope `agents:read`; changes need `agents:write`. */
 export interface AgentSignIns {
-  /** Returns the configuration. */
   get(options?: CallOptions): Promise<AgentSignIn>;
   /** Replaces the configuration, and returns it. */
   set(signIn: NewAgentSignIn, options?: CallOptions): Promise<AgentSignIn>;
-  /** Returns the errors that `set` would find, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `set` without a request; an empty array if there are none. */
   validateSet(signIn: NewAgentSignIn): readonly Fault[];
-  /** Disables sign-in, and revokes every grant. */
+  /** Disables sign-in and revokes all grants. */
   delete(options?: CallOptions): Promise<void>;
 }
 
 /** The permission of an agent to act for a user. */
 export interface AgentGrant {
-  /** The grant's id. */
   id: string;
   /** The user whose connections the agent can use. */
   identity: string;
-  /** Only connections of this type; null for all. */
+  /** Only connections with this identity type; null for all. */
   identityType: IdentityType | null;
   /** Only these platforms; null for all. */
   platforms: string[] | null;
@@ -85,61 +83,61 @@ export interface AgentGrant {
   connections: string[] | null;
   /** Which calls need the user's approval: all that write, or only those that delete; null for none. */
   confirm: "write" | "destructive" | null;
-  /** The agent, as it describes itself. Only the host of `url` is checked. */
+  /** The agent's own description. Only the host of `url` is verified. */
   client: { name: string | null; url: string | null; redirectUri: string };
   /** When the user signed in (RFC 3339). */
   createdAt: string;
   /** When the agent last got an access token (RFC 3339). */
   lastUsedAt: string | null;
-  /** When it expires unless it is used (RFC 3339). */
+  /** When the grant expires if the agent does not use it before (RFC 3339). */
   expiresAt: string;
 }
 
 /** A user whom your app has authenticated. */
 export interface NewAgentGrant {
-  /** The query parameter `request` of the user's request to your app, unchanged. */
+  /** The query parameter `request` with which the service redirected the user to your app. */
   request: string;
-  /** The user's identity, as in connections. */
+  /** The user's identity, the same as in connections. */
   identity: string;
   /** The type of the identity. Default: any. */
   identityType?: IdentityType | undefined;
   /** Only these platforms. Default: all. */
   platforms?: readonly string[] | undefined;
-  /** `read`: the user can grant read access only. */
+  /** `read`: the user can only grant read access. */
   access?: "read" | "write" | undefined;
   /** Only these actions, at most 100, each as `platform/key` or `platform/prefix*`. Default: all. */
   actions?: readonly string[] | undefined;
   /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
   connections?: readonly string[] | undefined;
-  /** Which calls need the user's approval: all that write, or only those that delete. Default: as the user chooses. */
+  /** Which calls need the user's approval: all that write, or only those that delete. Default: the user's choice. */
   confirm?: "write" | "destructive" | undefined;
 }
 
-/** The address that continues a user's sign-in. */
+/** The URL that continues a user's sign-in. */
 export interface AgentContinuation {
-  /** Where to redirect the user's browser. It works once. */
+  /** Redirect the user's browser to this URL, which works once. */
   continueUrl: string;
-  /** When it expires (RFC 3339). */
+  /** When the URL expires (RFC 3339). */
   expiresAt: string;
 }
 
-/** A page of grants. */
 export interface AgentGrantPage {
-  /** The grants, newest first. */
+  /** Newest first. */
   rows: AgentGrant[];
   /** The cursor for `before`; null on the last page. */
   next: string | null;
 }
 
-/** The grants of agents. Needs the scope `agents:read`; changes need `agents:write`. */
+/** The grants that users gave to agents. Needs the scope `agents:read`; changes need `agents:write`. */
 export interface AgentGrants {
-  /** Lists grants, newest first. */
   list(filters?: AgentGrantFilters, options?: CallOptions): Promise<AgentGrantPage>;
-  /** Identifies the user whom an agent's request has redirected to your app. Redirect the user to `continueUrl` next. */
+  /**
+   * Confirms the identity of a user whom the service redirected to your app. Then redirect the user to `continueUrl`.
+   */
   create(grant: NewAgentGrant, options?: CallOptions): Promise<AgentContinuation>;
-  /** Returns the errors that `create` would find, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `create` without a request; an empty array if there are none. */
   validateCreate(grant: NewAgentGrant): readonly Fault[];
-  /** Revokes a grant: the agent's tokens are rejected immediately. */
+  /** Revokes a grant. The agent's tokens stop working immediately. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 

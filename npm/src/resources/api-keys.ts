@@ -1,4 +1,3 @@
-// API keys.
 import { Call } from "glue";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -14,49 +13,46 @@ export type ApiKeyState = Names["KeyState"];
 
 /** An API key, without its secret. */
 export interface ApiKey {
-  /** Identifies the key, without revealing its secret. */
+  /** Does not reveal the secret. */
   id: string;
-  /** The purpose of the key. */
   name: string | null;
-  /** The scopes of the key. */
   scopes: Scope[];
-  /** Whether it can be used. */
   state: ApiKeyState;
-  /** When it was created (RFC 3339). */
+  /** When the key was created (RFC 3339). */
   createdAt: string;
-  /** When it expires (RFC 3339); null for never. */
+  /** When the key expires (RFC 3339); null for never. */
   expiresAt: string | null;
-  /** When it was revoked (RFC 3339); null if it was not. */
+  /** When the key was revoked (RFC 3339); null if it is not revoked. */
   revokedAt: string | null;
-  /** The day of its last use in UTC, such as `2030-01-31`; null if no use is recorded. */
+  /** The day of the last use in UTC, such as `2030-01-31`; null if no use is recorded. */
   lastUsedOn: string | null;
-  /** The id of the key that replaces it. */
+  /** The id of the key that replaces this one; null if there is none. */
   replacedBy: string | null;
-  /** The id of the key that created it; null if the operator did. */
+  /** The id of the key that created this one; null if the operator created it. */
   createdBy: string | null;
-  /** Whether it is the key of this client. */
+  /** Whether this client uses the key. */
   current: boolean;
 }
 
 /** An API key with its newly generated secret. */
 export interface ApiKeyWithSecret extends ApiKey {
-  /** The key itself. Store it: it is returned only once. */
+  /** The secret to send with requests. Store it: it is returned only once. */
   secret: string;
 }
 
 /** A new API key. */
 export interface NewApiKey {
-  /** The purpose of the key: 1–128 characters. */
+  /** The name of the key, 1–128 characters. */
   name?: string | null | undefined;
   /** The scopes of the key: a subset of those of the client's key. */
   scopes: readonly Scope[];
-  /** When it expires (RFC 3339): no later than the client's key. Default: the expiry of the client's key. */
+  /** When the key expires (RFC 3339), not later than the client's own key. Default: the expiry of the client's key. */
   expiresAt?: string | null | undefined;
 }
 
 /** A page of API keys. */
 export interface ApiKeyPage {
-  /** The keys, newest first. */
+  /** Newest first. */
   rows: ApiKey[];
   /** The cursor for `before`; null on the last page. */
   next: string | null;
@@ -66,15 +62,14 @@ export interface ApiKeyPage {
 export interface ApiKeys {
   /** Iterates over the keys of the account and environment, newest first, including revoked and expired ones. */
   list(query?: ApiKeyQuery, options?: CallOptions): AsyncIterable<ApiKey>;
-  /** Returns one page of keys. */
   page(query?: ApiKeyQuery, options?: CallOptions): Promise<ApiKeyPage>;
-  /** Creates a key. It never outlives the client's key. Never retried, since a second one would be created. */
+  /** Creates a key. Never retried, because a retry could create a second key. */
   create(key: NewApiKey, options?: CallOptions): Promise<ApiKeyWithSecret>;
-  /** Returns the errors that `create` would find in this key, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `create` without a request; an empty array if there are none. */
   validateCreate(key: NewApiKey): readonly Fault[];
   /** Creates a key that replaces this one, which stays valid for 24 hours. Never retried. */
   rotate(id: string, options?: CallOptions): Promise<ApiKeyWithSecret>;
-  /** Revokes a key immediately, with its tokens and the keys that it created. */
+  /** Revokes a key immediately, and also its tokens and the keys that were created with it. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
@@ -102,7 +97,7 @@ export function apiKeys(executor: Executor): ApiKeys {
     rotate: async (id, options) =>
       executor.send(() => Call.of("rotateKey", [stringArgument(id, "id")]), withoutRetries(options), hasSecret),
     revoke: async (id, options) => {
-      // Idempotent: revoking a revoked key succeeds.
+      // Can be retried: revoking a revoked key succeeds.
       await executor.send(
         () => Call.of("revokeKey", [stringArgument(id, "id")]),
         checkCallOptions(options),

@@ -8,22 +8,23 @@ import type { Names } from "../types/names.js";
 import { iterateRows } from "../core/pages.js";
 import type { AuditFilters } from "../types/filters.js";
 
-/** The action that an entry records. */
+/** The type of a change or read, such as `key.created`. */
 export type AuditAction = Names["AuditAction"];
 
-/** The actor of an entry. */
+/** Who made a change, or read credentials. */
 export interface AuditActor {
-  /** The type of the actor. */
   type: Names["ActorType"];
-  /** The id of the API key, the identity of the token or the person, or the id of the agent's grant; null for `operator` and `service`. */
+  /**
+   * The id of the API key, the identity of the token, the person, or the id of the agent's grant; null for `operator`
+   * and `service`.
+   */
   id: string | null;
-  /** The id of the API key with which the actor acts; null for `operator` and `service`. */
+  /** The id of the API key that the actor used; null for `operator` and `service`. */
   keyId: string | null;
 }
 
 /** The object that was changed, or the connection whose credentials were read. */
 export interface AuditTarget {
-  /** The type of the target. */
   type:
     | "agent_grant"
     | "agent_sign_in"
@@ -34,31 +35,27 @@ export interface AuditTarget {
     | "key"
     | "oauth_client"
     | "webhook";
-  /** Its id; the platform of an OAuth client. */
+  /** For an OAuth client: its platform. */
   id: string;
 }
 
 /** An entry of the audit log: a change, or a read of credentials. */
 export interface AuditEntry {
-  /** Identifies the entry. Later entries have greater ids. */
+  /** Later entries have greater ids. */
   id: string;
-  /** When it happened (RFC 3339). If reads were counted together, when the first one happened. */
+  /** When the change or read happened (RFC 3339). For several reads in one entry: the first one. */
   at: string;
-  /** The action that the entry records. */
   action: AuditAction;
-  /** The actor. */
   actor: AuditActor;
-  /** The object that was changed, or the connection whose credentials were read. */
   target: AuditTarget;
   /** The `x-request-id` of the request; null for `operator` and `service`. */
   requestId: string | null;
-  /** The number of reads of one connection with one key in one minute, which share an entry; otherwise 1. */
+  /** 1 for a change. Reads of one connection with one key in the same minute share an entry, which counts them. */
   count: number;
 }
 
-/** A page of the audit log. */
 export interface AuditPage {
-  /** The entries, newest first. With several filters, there may be none although more follow. */
+  /** Newest first. With several filters, a page can be empty although others follow. */
   rows: AuditEntry[];
   /** The cursor for `before`; null on the last page. */
   next: string | null;
@@ -66,11 +63,11 @@ export interface AuditPage {
 
 /** The audit log. Needs the scope `audit:read`, which only API keys can have. */
 export interface Audit {
-  /** Iterates over the entries, newest first. */
+  /** Iterates over all entries, newest first. */
   list(filters?: AuditFilters, options?: CallOptions): AsyncIterable<AuditEntry>;
   /** Returns one page, with a cursor to continue from. */
   page(filters?: AuditFilters, options?: CallOptions): Promise<AuditPage>;
-  /** Returns the errors that `list` and `page` would find, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `list` and `page` without a request; an empty array if there are none. */
   validateList(filters?: AuditFilters): readonly Fault[];
 }
 

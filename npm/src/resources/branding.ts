@@ -1,31 +1,29 @@
-// Branding: how the app is presented to its users.
+// The branding that users of an app see.
 import { Call } from "glue";
 import { jsonBody } from "../core/arguments.js";
 import type { Fault } from "../core/errors.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 
-/** How the app is presented to its users. Null members have the value of the service's configuration. */
+/** The branding that users of your app see. For a null member, the service's configuration applies. */
 export interface Branding {
-  /** The app's name. */
   name: string | null;
-  /** Its logo, as a `data:` URL. */
+  /** A `data:` URL. */
   logo: string | null;
   /** The colour of buttons and links, such as `#1a2b3c`. */
   color: string | null;
-  /** The app's address. */
   url: string | null;
-  /** When it was last set (RFC 3339); null if never. */
+  /** When the branding was last set (RFC 3339); null if never. */
   updatedAt: string | null;
 }
 
-/** A branding to set. Members that are omitted or null fall back to the service's configuration. */
+/** A branding to set. Omitted and null members use the service's configuration. */
 export interface NewBranding {
   /** 1–60 visible characters. */
   name?: string | null | undefined;
   /** A PNG or WebP image of at most 32 KiB and 1024 × 1024 pixels, as a `data:` URL. */
   logo?: string | null | undefined;
-  /** A colour such as `#1a2b3c`. */
+  /** The colour of buttons and links, such as `#1a2b3c`. */
   color?: string | null | undefined;
   /** An `https` URL. */
   url?: string | null | undefined;
@@ -33,11 +31,10 @@ export interface NewBranding {
 
 /** The branding of the account and environment. Needs the scope `clients:read`; changes need `clients:write`. */
 export interface Brandings {
-  /** Returns the branding. */
   get(options?: CallOptions): Promise<Branding>;
   /** Replaces the branding, and returns it. */
   set(branding: NewBranding, options?: CallOptions): Promise<Branding>;
-  /** Returns the errors that `set` would find, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `set` without a request; an empty array if there are none. */
   validateSet(branding: NewBranding): readonly Fault[];
 }
 

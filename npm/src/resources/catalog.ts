@@ -1,4 +1,4 @@
-// The catalog: connectors, and the actions of each platform.
+// The catalog of connectors and their actions.
 import { Call } from "glue";
 import type { ActionDetail, ActionResponse } from "../types/action.js";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
@@ -15,14 +15,12 @@ import type { ActionFilters, ActionQuery, ActionSearch, ConnectorFilters } from 
 /** The release stage of a connector. */
 export type ConnectorStatus = Names["ConnectorStatus"];
 
-/** The HTTP method of an action. */
 export type ActionMethod = Names["ActionMethod"];
 
 /** A platform that users can connect. */
 export interface Connector {
-  /** A positive integer. Derived from `key`, so it stays the same after every import. */
+  /** A positive integer, derived from `key`, so that it stays the same after every import. */
   id: number;
-  /** The display name. */
   name: string;
   /** `api::<platform>::<platformVersion>` */
   key: ConnectorKey;
@@ -34,19 +32,18 @@ export interface Connector {
   status: ConnectorStatus;
   /** A one-line description, at most 500 characters. */
   description: string;
-  /** The category, such as `Developer Tools`. `Other` if unknown. */
+  /** Such as `Developer Tools`; `Other` if unknown. */
   category: string;
-  /** The logo's absolute URL. Logos of well-known brands are on the service's own origin. */
+  /** The absolute URL of the logo. Logos of well-known brands are on the service's own origin. */
   image: string;
-  /** Free-form tags. */
   tags: string[];
   /** Whether the platform offers OAuth. */
   oauth: boolean;
-  /** The number of actions of the platform. */
+  /** The number of actions. */
   tools: number;
-  /** The version that the platform's own OpenAPI document states. */
+  /** The version from the platform's own OpenAPI document. */
   version: string;
-  /** Whether the operator offers the connector. */
+  /** Whether the operator has enabled the connector. */
   active: boolean;
 }
 
@@ -54,31 +51,33 @@ export interface Connector {
 export interface Pagination {
   /** The JSON Pointer of the next page's URL, or of the value of `parameter`. */
   next: string;
-  /** The query parameter that takes the value; null if the value is a URL. */
+  /** The query parameter to send the value in; null if the value is a URL. */
   parameter: string | null;
-  /** The JSON Pointer of the array whose last item contains the value; null if the response itself contains it. */
+  /** The JSON Pointer of the array whose last item has the value of `next`; null if `next` points into the response. */
   items: string | null;
-  /** The JSON Pointer of a member that is true if there is another page; null if the value itself is present only then. */
+  /** The JSON Pointer of a boolean that says whether there is another page; null if the presence of `next` says so. */
   more: string | null;
 }
 
-/** A connector, with the ways to connect to its platform and the servers of the platform's API. */
+/** A connector, with its auth methods and the servers of the platform's API. */
 export interface ConnectorDetail extends Connector {
-  /** The ways to connect, the preferred one first. */
+  /** Preferred method first. */
   authMethods: AuthMethod[];
-  /** The base addresses of the API, the default one first. */
+  /** Default server first. */
   servers: ConnectorServer[];
-  /** Headers of every request to the platform, whichever method authorizes it. Values are templates, as in an auth method. */
+  /**
+   * Headers of every request to the platform, with any auth method. Values are templates, as in `AuthMethod.headers`.
+   */
   headers: Record<string, string>;
-  /** The platform's documentation; null if unknown. */
+  /** The URL of the platform's documentation; null if unknown. */
   documentationUrl: string | null;
   /** The licence of the imported OpenAPI document; null if unknown. */
   license: { name: string | null; url: string | null } | null;
-  /** A request that succeeds only with valid credentials; null if unknown. */
+  /** A request that only succeeds with valid credentials; null if unknown. */
   verify: VerifyRequest | null;
   /** The request that identifies the account; null if unknown. `id` and `name` are JSON Pointers into the response. */
   account: (PlatformRequest & { id: string; name: string | null }) | null;
-  /** Where responses contain the next page of a list, in addition to the header `Link`. The first match applies. */
+  /** Where responses contain the next page, in addition to the header `Link`. The first entry that matches applies. */
   pagination: Pagination[];
 }
 
@@ -88,17 +87,15 @@ export interface Action {
   title: string;
   /** Unique within the platform. */
   key: string;
-  /** The HTTP method that the action uses. */
   method: ActionMethod;
-  /** The platform that the action belongs to. */
   platform: string;
-  /** The resource that the action works on, in PascalCase. Can be empty. */
+  /** The resource that the action reads or changes, in PascalCase. Can be empty. */
   modelName: string;
 }
 
 /** An action that matches a search. */
 export interface ActionMatch extends Action {
-  /** Only for a session token that may read connections: whether its identity has connected the platform. */
+  /** True if the token's identity has connected the platform. Only with a token that has `connections:read`. */
   connected?: true;
 }
 
@@ -106,12 +103,12 @@ export interface ActionMatch extends Action {
 export interface Connectors {
   /** Lists connectors by name. */
   list(filters?: ConnectorFilters, options?: CallOptions): List<Connector>;
-  /** Returns the errors that `list` would find in these filters, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `list` without a request; an empty array if there are none. */
   validateList(filters?: ConnectorFilters): readonly Fault[];
   /**
-   * Retrieves a connector, with the ways to connect to its platform.
+   * Retrieves a connector with its auth methods.
    *
-   * @throws {NotFoundError} if the catalog has no such platform
+   * @throws {NotFoundError} if the platform is not in the catalog
    */
   get(platform: string, options?: CallOptions): Promise<ConnectorDetail>;
 }
@@ -119,23 +116,23 @@ export interface Connectors {
 /** The actions of each platform. Needs the scope `catalog:read`, and `connections:call` to run them. */
 export interface Actions {
   /**
-   * Searches the actions of all platforms, the best match first; `q` can be a phrase in plain English. `total` is exact up to
-   * 10,000; see `totalIsMinimum`.
+   * Searches the actions of all platforms, best match first. `q` can be a phrase in plain English. `total` is exact up
+   * to 10,000; see `totalIsMinimum`.
    */
   search(query: ActionSearch, options?: CallOptions): List<ActionMatch>;
-  /** Returns the errors that `search` would find in this query, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `search` without a request; an empty array if there are none. */
   validateSearch(query: ActionSearch): readonly Fault[];
   /** Lists the actions of a platform by title. */
   list(platform: string, filters?: ActionFilters, options?: CallOptions): List<Action>;
   /**
-   * Returns the errors that `list` would find in these arguments, without a request; an empty array if there are none.
-   * Only the service knows whether the platform exists.
+   * Returns the validation errors of `list` without a request; an empty array if there are none. Does not check whether
+   * the platform exists.
    */
   validateList(platform: string, filters?: ActionFilters): readonly Fault[];
   /**
-   * Retrieves an action, with its parameters and the ways to authorize it.
+   * Retrieves an action with its parameters and authorization.
    *
-   * @throws {NotFoundError} if there is no such platform, or if the platform has no such action
+   * @throws {NotFoundError} if the platform or the action does not exist
    */
   get(
     platform: string,
@@ -145,9 +142,9 @@ export interface Actions {
   ): Promise<ActionDetail & { responses: ActionResponse[] }>;
   get(platform: string, key: string, query?: ActionQuery, options?: CallOptions): Promise<ActionDetail>;
   /**
-   * Runs an action as a connected account, and returns the platform's response, regardless of its status. Never retried.
+   * Runs an action as a connected account. Returns the platform's response, whatever its status. Never retried.
    *
-   * @throws {ValidationError} if the input does not match the action: `errors` lists all errors
+   * @throws {ValidationError} if the input is not valid for the action; `errors` lists all errors
    * @throws {ServerError} if the platform can't be reached, or does not respond in time
    */
   run(connection: string, key: string, input: ActionInput, options?: CallOptions): Promise<ActionAnswer>;

@@ -11,23 +11,23 @@ import type { AttemptFilters, AttemptQuery } from "../types/filters.js";
 
 /** An account to connect, or a connection to reconnect. */
 export interface NewConnectAttempt {
-  /** A platform of the catalog, ignoring case. Needed unless `connection` is given. */
+  /** A platform of the catalog, ignoring case. Required unless `connection` is set. */
   platform?: string | undefined;
   /**
-   * The id of a connection to reconnect: it keeps its id, key, tags and history. Then `platform`, `identity`,
+   * The id of a connection to reconnect, which keeps its id, key, tags and history. With it, `platform`, `identity`,
    * `identityType`, `label`, `name` and `tags` can be omitted.
    */
   connection?: string | undefined;
-  /** The id of one of the connector's `authMethods`. Default: the only one, or the one of the connection. */
+  /** The id of one of the connector's `authMethods`. Default: the only method, or the method of `connection`. */
   authMethod?: string | undefined;
   /**
-   * The name of the OAuth client to use. Default: that of the connection, or else `default`. A token always uses the one of
-   * its session.
+   * The name of the OAuth client to use. Default: the client of `connection`, otherwise `default`. With a token, always
+   * the client that was set when the token was created.
    */
   client?: string | undefined;
-  /** The identity that the connection belongs to. Default: that of the token. */
+  /** The identity that the connection belongs to. Default: the token's identity. */
   identity?: string | undefined;
-  /** The type of the identity. Default: that of the token. */
+  /** Default: the token's identity type. */
   identityType?: IdentityType | undefined;
   /** Distinguishes connections of one identity to one platform. Default: `default`. */
   label?: string | undefined;
@@ -36,64 +36,58 @@ export interface NewConnectAttempt {
   /** At most 50 tags of 1–128 characters, without commas. */
   tags?: readonly string[] | undefined;
   /**
-   * The values that the user entered, by the names of the method's `fields`. If a link leads to the connect window: values
-   * that the user can change there, no secrets.
+   * The values that the user entered, by the names of the method's `fields`. With a link to the connect window, these
+   * are initial values that the user can change, and must not be secrets.
    */
   fields?: Readonly<Record<string, string>> | undefined;
-  /** Values that the user can't change, no secrets. */
+  /** Values that the user can't change. Must not be secrets. */
   fixedFields?: Readonly<Record<string, string>> | undefined;
-  /** The language of the pages that the user sees, as a BCP 47 tag. Default: that of the token, or of the browser. */
+  /** The language of the user's pages, as a BCP 47 tag. Default: the token's language, otherwise the browser's. */
   lang?: string | undefined;
-  /** The scopes to ask the platform for. Default: those of the OAuth client. */
+  /** The scopes to request from the platform. Default: the scopes of the OAuth client. */
   scopes?: readonly string[] | undefined;
-  /** Where the browser returns to afterwards, with `connect=<id>` in the query. Its origin must be allowed. */
+  /** Where to redirect the browser afterwards, with `connect=<id>` in the query. The origin must be allowed. */
   returnUrl?: string | undefined;
   /** Whether a reconnect may switch to another account at the platform. Default: `false`. */
   allowOtherAccount?: boolean | undefined;
   /**
-   * Whether to always return a link. If the user has to enter a key, fill in a field or choose a method, the link leads to
-   * the connect window. Default: `false`.
+   * Always returns a link. If the user has to enter a key, fill in a field or choose a method, the link opens the
+   * connect window. Default: `false`.
    */
   link?: boolean | undefined;
 }
 
-/** An attempt that waits for the user, who has to open `authorizationUrl`. */
+/** An attempt that waits until the user opens `authorizationUrl`. */
 export interface PendingAttempt {
-  /** Identifies the attempt. */
   id: string;
   /** Always `pending`. */
   status: "pending";
-  /** A link for the user: it leads to the platform. It works once. */
+  /** A link to the platform, or to the connect window, for the user. It works once. */
   authorizationUrl: string;
   /** When the attempt expires (RFC 3339). */
   expiresAt: string;
 }
 
-/** The status of an attempt. */
 export type AttemptStatus = Names["AttemptStatus"];
 
 /** The code of a failed attempt. */
 export type AttemptErrorCode = Names["AttemptErrorCode"];
 
-/** The error of a failed attempt. */
 export interface AttemptError {
-  /** The reason, for programs. */
+  /** For programs. */
   code: AttemptErrorCode;
-  /** The human-readable reason. */
+  /** For humans. */
   detail: string;
 }
 
 /** An attempt to connect an account. */
 export interface ConnectAttempt {
-  /** Identifies the attempt. */
   id: string;
-  /** The platform's identifier. */
   platform: string;
-  /** The status of the attempt. */
   status: AttemptStatus;
-  /** The connection, if it succeeded. */
+  /** Null unless the attempt succeeded. */
   connection: Connection | null;
-  /** The error, if the attempt failed. */
+  /** Null unless the attempt failed. */
   error: AttemptError | null;
   /** When the attempt expires (RFC 3339). */
   expiresAt: string;
@@ -103,49 +97,45 @@ export interface ConnectAttempt {
 export interface AttemptSummary extends Pick<ConnectAttempt, "id" | "platform" | "status" | "error" | "expiresAt"> {
   /** The id of one of the connector's `authMethods`. */
   authMethod: string;
-  /** The name of the OAuth client. */
   client: string;
-  /** The identity that the connection belongs to. */
   identity: string;
-  /** The type of the identity. */
   identityType: IdentityType;
-  /** The id of the connection that it has created, or that it reconnects; null if there is none. */
+  /** The id of the new or reconnected connection; null if there is none. */
   connection: string | null;
-  /** When it began (RFC 3339). */
+  /** When the attempt started (RFC 3339). */
   createdAt: string;
 }
 
-/** A page of attempts. */
 export interface AttemptPage {
-  /** The attempts, the newest first. */
+  /** Newest first. */
   rows: AttemptSummary[];
   /** The cursor for `before`; null on the last page. */
   next: string | null;
 }
 
 /**
- * Attempts to connect accounts, for servers, and for pages that do not use the window of `vault.connect`. Needs the scope
+ * Attempts to connect accounts: for servers, and for pages that do not use `vault.connect`. Needs the scope
  * `connections:connect`.
  */
 export interface ConnectAttempts {
   /**
-   * Starts an attempt. Returns the connection if the user's credentials are in `fields`. If the user must go to the
-   * platform, it returns an attempt with an `authorizationUrl`. Never retried.
+   * Starts an attempt. If `fields` contains the user's credentials, returns the connection. If the user must visit the
+   * platform, returns an attempt with an `authorizationUrl`. Never retried.
    */
   start(attempt: NewConnectAttempt, options?: CallOptions): Promise<Connection | PendingAttempt>;
   /**
-   * Returns the errors that `start` would find in this attempt, without a request; an empty array if there are none. Only
-   * the service knows the fields of the platform's methods.
+   * Returns the validation errors of `start` without a request; an empty array if there are none. Does not check which
+   * fields the platform's methods have.
    */
   validateStart(attempt: NewConnectAttempt): readonly Fault[];
-  /** Returns an attempt that you started. */
+  /** Retrieves an attempt. With `wait`, the response is delayed until the attempt ends. */
   get(id: string, query?: AttemptQuery, options?: CallOptions): Promise<ConnectAttempt>;
   /**
-   * Iterates over attempts, the newest first; they are kept for at least a day after they expire. Needs the scope
+   * Iterates over attempts, newest first. The service stores them for at least a day after they expire. Needs the scope
    * `connections:read`.
    */
   list(filters?: AttemptFilters, options?: CallOptions): AsyncIterable<AttemptSummary>;
-  /** Returns one page of attempts. It can have fewer rows than `limit`, or none, although more follow. */
+  /** Returns one page of attempts. A page can have fewer rows than `limit`, or none, although others follow. */
   page(filters?: AttemptFilters, options?: CallOptions): Promise<AttemptPage>;
 }
 

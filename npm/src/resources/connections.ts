@@ -1,4 +1,4 @@
-// The vault: connections of identities to platforms.
+// Connections of identities to platforms.
 import { Call } from "glue";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, type ChangeOptions, checkCallOptions } from "../core/options.js";
@@ -16,15 +16,12 @@ import type { Fault } from "../core/errors.js";
 import type { List } from "../core/pages.js";
 import type { ConnectionFilters, CredentialsQuery } from "../types/filters.js";
 
-/** Exact counts of the connections in the key's account and environment. */
+/** Exact numbers of connections in the account and environment. */
 export interface ConnectionSummary {
   /** All connections, active or not. */
   total: number;
-  /** By `active`. */
   active: Record<"true" | "false", number>;
-  /** By state. */
   state: Record<ConnectionState, number>;
-  /** By identity type. */
   identityType: Record<IdentityType, number>;
   /** The 50 platforms with the most connections, in descending order. */
   platforms: { platform: string; total: number }[];
@@ -34,20 +31,16 @@ export interface ConnectionSummary {
 
 /** An update of a connection. */
 export interface ConnectionChanges {
-  /**
-   * The new tags, which replace all existing ones: at most 50 of 1–128 characters, without commas. If omitted, nothing
-   * changes.
-   */
+  /** Replaces all existing tags: at most 50 of 1–128 characters, without commas. If omitted, the tags do not change. */
   tags?: readonly string[] | undefined;
 }
 
 /** The new state of a connection. */
 export interface StateChange {
-  /** The state. */
   state: ConnectionState;
   /** Whether the connection is active. Unchanged if omitted. */
   active?: boolean | undefined;
-  /** The reason, 1–256 characters. It is stored until the state changes; no call returns it yet. */
+  /** The reason, 1–256 characters. It is stored until the state changes, but no call returns it yet. */
   reason?: string | undefined;
 }
 
@@ -57,12 +50,11 @@ export interface NewConnection {
   platform: string;
   /**
    * The identity that the connection belongs to: your own identifier of the user, team, organization or project. 1–256
-   * characters, without commas. Like all text, it must be in normalization form C and without invisible characters.
+   * characters without commas or invisible characters, in Unicode normalization form C.
    */
   identity: string;
-  /** The type of the identity. */
   identityType: IdentityType;
-  /** The version of the platform's API. Default: that of the catalog. */
+  /** The version of the platform's API. Default: the catalog's version. */
   platformVersion?: PlatformVersion | undefined;
   /** The display name, 1–128 characters. */
   name?: string | null | undefined;
@@ -73,9 +65,9 @@ export interface NewConnection {
   label?: string | undefined;
   /** At most 50 tags of 1–128 characters, without commas. */
   tags?: readonly string[] | undefined;
-  /** The state of the connection, as far as you know. Default: `unknown`. */
+  /** Default: `unknown`. */
   state?: ConnectionState | undefined;
-  /** Whether the connection is active. Default: `true`. */
+  /** Default: `true`. */
   active?: boolean | undefined;
 }
 
@@ -85,76 +77,76 @@ export interface Connections {
   list(filters: ConnectionFilters & { include: "account" }, options?: CallOptions): List<ConnectionWithAccount>;
   list(filters?: ConnectionFilters, options?: CallOptions): List<Connection>;
   /**
-   * Returns the errors that `list` would find in these filters, without a request; an empty array if there are none. Only
-   * the service knows whether `after` is a cursor of this list.
+   * Returns the validation errors of `list` without a request; an empty array if there are none. Does not check whether
+   * `after` is a cursor of this list.
    */
   validateList(filters?: ConnectionFilters): readonly Fault[];
-  /** Returns one connection, active or not. */
+  /** Retrieves a connection, active or not. */
   get(id: string, options?: CallOptions): Promise<Connection>;
   /** Replaces the tags of a connection, and returns the changed connection. */
   update(id: string, changes: ConnectionChanges, options?: ChangeOptions): Promise<Connection>;
   /**
-   * Returns the `errors` of the `ValidationError` that `update` would throw before it sends these changes; an empty array
-   * if there are none. An error of the body as a whole, such as its size, has neither `pointer` nor `parameter`.
+   * Returns the validation errors of `update` without a request; an empty array if there are none. An error of the
+   * whole body, such as its size, has neither `pointer` nor `parameter`.
    */
   validateUpdate(changes: ConnectionChanges): readonly Fault[];
   /** Sets the state of a connection and, if given, whether it is active. Returns the changed connection. */
   setState(id: string, change: StateChange, options?: ChangeOptions): Promise<Connection>;
-  /** Returns the errors that `setState` would find in this change, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `setState` without a request; an empty array if there are none. */
   validateSetState(change: StateChange): readonly Fault[];
   /** Sets the display name of a connection, 1–128 characters; null removes it. Returns the changed connection. */
   setName(id: string, name: string | null, options?: ChangeOptions): Promise<Connection>;
-  /** Returns the errors that `setName` would find in this name, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `setName` without a request; an empty array if there are none. */
   validateSetName(name: string | null): readonly Fault[];
   /**
-   * Creates a connection. Never retried: if a response is lost, a retry could not distinguish its own connection from
-   * one that another caller created.
+   * Creates a connection. Never retried: if the response was lost, the error of the retry would not show whether this
+   * call or another caller created the connection.
    */
   create(connection: NewConnection, options?: CallOptions): Promise<Connection>;
   /**
-   * Validates a connection as `create` does, without a request. Returns the errors, or an empty array. Only the service can
-   * check whether the platform exists, and whether the connection already does.
+   * Returns the validation errors of `create` without a request; an empty array if there are none. Does not check
+   * whether the platform or the connection exists.
    */
   validateCreate(connection: NewConnection): readonly Fault[];
   /**
-   * Deletes a connection; with `ifMatch`, only if it has not changed. If a response is lost and the retry finds no
-   * connection, the call succeeds.
+   * Deletes a connection; with `ifMatch`, only if it has not changed. Succeeds if a retry after a lost response finds
+   * no connection.
    */
   delete(id: string, options?: ChangeOptions): Promise<void>;
   /** Returns the health of a connection: its state, the reason, and who must act. */
   status(id: string, options?: CallOptions): Promise<ConnectionStatus>;
   /**
-   * Checks now whether a connection works, and returns its updated state. Never retried. While the service waits after
-   * a failure, it throws a `RateLimitError`.
+   * Checks a connection at its platform, and returns the updated connection. Never retried. Throws a `RateLimitError`
+   * if it follows a failed check too soon.
    */
   check(id: string, options?: CallOptions): Promise<Connection>;
   /**
-   * Returns the credentials of a connection, ready to use. An access token that expires soon is refreshed first. Needs
-   * an API key with the scope `credentials:read`.
+   * Returns the credentials of a connection. An access token that expires soon is refreshed first. Needs an API key
+   * with the scope `credentials:read`.
    */
   getCredentials(id: string, query?: CredentialsQuery, options?: CallOptions): Promise<Credentials>;
   /** Imports credentials from another service. Needs an API key with the scope `credentials:write`. */
   setCredentials(id: string, credentials: NewCredentials, options?: CallOptions): Promise<void>;
   /**
-   * Returns the errors that `setCredentials` would find in these credentials, without a request; an empty array if there are
-   * none. Only the service knows the fields of the platform's methods.
+   * Returns the validation errors of `setCredentials` without a request; an empty array if there are none. Does not
+   * check which fields the platform's methods have.
    */
   validateSetCredentials(credentials: NewCredentials): readonly Fault[];
   /**
-   * Creates connections with the credentials that another service holds. Repeating an import changes nothing, so it is
-   * retried. Needs an API key with the scope `credentials:write`.
+   * Creates connections with credentials from another service. Retried after temporary failures, because repeating an
+   * import changes nothing. Needs an API key with the scope `credentials:write`.
    */
   import(connections: NewImport, options?: CallOptions): Promise<ImportResults>;
-  /** Counts connections by state, platform, identity type, and whether they are active. */
+  /** Counts connections by state, platform, identity type and `active`. */
   summary(options?: CallOptions): Promise<ConnectionSummary>;
 }
 
-/** A valid id, for validating the rest of a call. */
+/** Any valid id: validation without a request has no id. */
 const ANY_ID = "00000000-0000-0000-0000-000000000000";
 
 /** @internal */
 export function connections(executor: Executor): Connections {
-  // The same functions build calls that are sent and calls that are only validated.
+  // These functions build calls both for sending and for validation.
   const buildList: BuildListRequest = (filters) =>
     Call.of("listConnections", [], queryString(filters, ["key", "tags"]));
   const buildUpdate = (id: string, changes: ConnectionChanges) => () =>
@@ -170,12 +162,12 @@ export function connections(executor: Executor): Connections {
 
   const change = async (build: BuildRequest, options: ChangeOptions | undefined): Promise<Connection> => {
     const callOptions = checkCallOptions(options, ["signal", "ifMatch"]);
-    // With `ifMatch`, a retry after a lost response would fail, because the first attempt has changed the version.
+    // Not retried with `ifMatch`: if only the response was lost, the version has changed, and the retry would fail.
     return executor.send(build, { ...callOptions, repeatable: callOptions.ifMatch === undefined }, isConnection);
   };
 
   return {
-    // With `include`, the service adds `account` to each row.
+    // The cast is safe: with `include`, the service adds `account` to each row.
     list: (filters?: ConnectionFilters, options?: CallOptions) =>
       executor.list(buildList, filters, options) as List<ConnectionWithAccount>,
     validateList: (filters) => executor.validateList(buildList, filters),
@@ -195,7 +187,8 @@ export function connections(executor: Executor): Connections {
       executor.send(buildCreate(connection), { ...checkCallOptions(options), repeatable: false }, isConnection),
     validateCreate: (connection) => executor.validate(buildCreate(connection)),
     delete: async (id, options) => {
-      // Retried with `ifMatch` too: if the first attempt succeeded, the retry finds no connection.
+      // Retried even with `ifMatch`: if only the response was lost, the retry finds no connection, which counts as
+      // success.
       const sendOptions = { ...checkCallOptions(options, ["signal", "ifMatch"]), deletes: true };
       await executor.send(
         () => Call.of("deleteConnection", [stringArgument(id, "id")]),

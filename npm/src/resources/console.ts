@@ -9,7 +9,7 @@ import type { ConsoleSessionFilters } from "../types/filters.js";
 
 /** The configuration of sign-in to the console. */
 export interface ConsoleSignIn {
-  /** The address at which people sign in. */
+  /** The URL at which people sign in. */
   signInUrl: string;
   /** `oidc`: an OpenID provider. `access`: Cloudflare Access. */
   type: "oidc" | "access";
@@ -27,15 +27,15 @@ export interface ConsoleSignIn {
   teamDomain: string | null;
   /** The audience of the Access application; null with `oidc`. */
   audience: string | null;
-  /** The claim with a person's roles. */
+  /** The claim with a person's roles: its name, or a JSON Pointer. */
   claim: string;
   /** The scopes that each value of the claim grants. */
   roles: Record<string, Scope[]>;
-  /** The id of the key whose scopes limit those of people. */
+  /** The id of the API key whose scopes limit the scopes of people. */
   keyId: string;
   /** When sign-in was enabled (RFC 3339). */
   createdAt: string;
-  /** When it was last changed (RFC 3339). */
+  /** When the configuration was last changed (RFC 3339). */
   updatedAt: string;
 }
 
@@ -47,7 +47,7 @@ export interface NewConsoleSignIn {
   issuer?: string | undefined;
   /** The client that you registered at the provider. Required with `oidc`. */
   clientId?: string | undefined;
-  /** The client's secret. If omitted, it is kept while `issuer` and `clientId` stay the same; null removes it. */
+  /** The client's secret. If omitted, it does not change unless `issuer` or `clientId` changes. Null removes it. */
   clientSecret?: string | null | undefined;
   /** The scopes to request from the provider. Default: `openid`, `profile` and `email`. */
   scopes?: readonly string[] | undefined;
@@ -63,11 +63,10 @@ export interface NewConsoleSignIn {
 
 /** Sign-in to the console. Needs the scope `console:read`; changes need `console:write`. */
 export interface ConsoleSignIns {
-  /** Returns the configuration. */
   get(options?: CallOptions): Promise<ConsoleSignIn>;
   /** Replaces the configuration, ends all sessions, and returns it. */
   set(signIn: NewConsoleSignIn, options?: CallOptions): Promise<ConsoleSignIn>;
-  /** Returns the errors that `set` would find, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `set` without a request; an empty array if there are none. */
   validateSet(signIn: NewConsoleSignIn): readonly Fault[];
   /** Disables sign-in, and ends all sessions. */
   delete(options?: CallOptions): Promise<void>;
@@ -75,9 +74,8 @@ export interface ConsoleSignIns {
 
 /** A person who is signed in to the console. */
 export interface ConsoleSession {
-  /** The session's id. */
   id: string;
-  /** The person's verified email address, otherwise the subject at the provider. */
+  /** The person's verified email address, otherwise the provider's `sub` claim. */
   person: string;
   /** The scopes of the person's roles. */
   scopes: Scope[];
@@ -85,27 +83,28 @@ export interface ConsoleSession {
   current: boolean;
   /** When the person signed in (RFC 3339). */
   createdAt: string;
-  /** When it was last used, accurate to a minute (RFC 3339). */
+  /** When the session was last used, accurate to a minute (RFC 3339). */
   lastUsedAt: string;
-  /** When it ends unless it is used (RFC 3339). */
+  /** When the session ends if it is not used before (RFC 3339). */
   expiresAt: string;
 }
 
-/** A page of sessions. */
 export interface ConsoleSessionPage {
-  /** The sessions, newest first. */
+  /** Newest first. */
   rows: ConsoleSession[];
   /** The cursor for `before`; null on the last page. */
   next: string | null;
 }
 
-/** The sessions of people in the console. Needs the scope `console:read`; ending others' needs `console:write`. */
+/**
+ * The sessions of people in the console. Needs the scope `console:read`; ending other people's needs `console:write`.
+ */
 export interface ConsoleSessions {
   /** Lists sessions, newest first. */
   list(filters?: ConsoleSessionFilters, options?: CallOptions): Promise<ConsoleSessionPage>;
-  /** Ends a session: its next request is rejected. */
+  /** Ends a session. The service rejects its next request. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Ends the caller's own session. Only for the token of a person. */
+  /** Ends the caller's own session. Only with a person's token. */
   signOut(options?: CallOptions): Promise<void>;
 }
 
@@ -113,7 +112,6 @@ const isSignIn = (json: unknown) => typeof (json as Partial<ConsoleSignIn> | nul
 const isPage = (json: unknown) => Array.isArray((json as Partial<ConsoleSessionPage> | null)?.rows);
 const isDeleted = (_: unknown, status: number) => status === 204;
 
-/** Sends a deletion. */
 async function remove(executor: Executor, call: () => Call, options: CallOptions | undefined): Promise<void> {
   await executor.send(call, { ...checkCallOptions(options), deletes: true }, isDeleted);
 }

@@ -9,32 +9,29 @@ import type { Names } from "../types/names.js";
 import { iterateRows } from "../core/pages.js";
 import type { EventFilters } from "../types/filters.js";
 
-/** The type of an event. */
 export type EventType = Names["EventType"];
 
-/** The reason for an event. */
 export interface EventReason {
-  /** The reason, for programs. */
+  /** For programs. */
   code: string;
-  /** The human-readable reason. */
+  /** For humans. */
   detail: string | null;
-  /** The status of the platform's response. */
+  /** The HTTP status of the platform's response. */
   httpStatus: number | null;
 }
 
-/** An event of a type, with its data. */
+/** An event with the members that all types share. */
 export interface EventOf<Type extends EventType, Data> {
-  /** Identifies the event. Later events have greater ids. */
+  /** Later events have greater ids. */
   id: string;
-  /** The type of the event. */
   type: Type;
-  /** When it happened (RFC 3339). */
+  /** When the event happened (RFC 3339). */
   occurredAt: string;
-  /** The resource that the event is about, and the reason, if one is known. */
+  /** The resource that the event concerns, and the reason, if it is known. */
   data: Data & { reason?: EventReason };
 }
 
-/** An event of a connection. `data.connection` is the connection immediately afterwards. */
+/** An event of a connection. `data.connection` is its state after the event. */
 export type ConnectionEvent = EventOf<
   Exclude<Extract<EventType, `connection.${string}`>, "connection.called">,
   { connection: Connection; account: PlatformAccount | null }
@@ -48,25 +45,25 @@ export interface PlatformCall {
   action?: string;
   /** The path of a proxied call, without its query, truncated to 500 characters. Absent if an action was run. */
   path?: string;
-  /** The status of the platform's response; null without one. */
+  /** The HTTP status of the platform's response; null if it did not respond. */
   status: number | null;
   /** The error code, if the platform did not respond; `caller_disconnected` if the caller closed the connection. */
   error: string | null;
   /** Milliseconds until the platform's response began. */
   durationMs: number;
-  /** The id of the API key that was used, or with which the token was created. */
+  /** The id of the API key that was used, or that created the token. */
   keyId: string;
   /** The identity of the token that was used; null for a key. */
   identity: string | null;
 }
 
-/** The event of a call to a platform with the credentials of a connection. */
+/** Occurs when a platform is called with the credentials of a connection. */
 export type CallEvent = EventOf<
   "connection.called",
   { connection: Connection; account: PlatformAccount | null; call: PlatformCall }
 >;
 
-/** A call of an agent that needed its user's approval. */
+/** An agent's call that needed the user's approval. */
 export interface DecidedCall {
   /** The method of the request to the platform. */
   method: string;
@@ -74,20 +71,20 @@ export interface DecidedCall {
   action: string;
   /** The id of the approval. */
   approval: string;
-  /** The id of the API key as which the agent acts. */
+  /** The id of the API key that the agent acts for. */
   keyId: string;
-  /** The user who decided. */
+  /** The identity of the user who decided. */
   identity: string;
 }
 
-/** The event when the user of an agent has approved or declined a call. */
+/** Occurs when a user approves or declines an agent's call. */
 export type DecisionEvent = EventOf<
   Extract<EventType, `call.${string}`>,
   { connection: Connection; account: PlatformAccount | null; call: DecidedCall }
 >;
 
 /**
- * The event when a platform rejects an OAuth client. Connections that need the client can't be refreshed until it is
+ * Occurs when a platform rejects an OAuth client. Connections that use the client can't be refreshed until it is
  * corrected.
  */
 export type OauthClientEvent = EventOf<
@@ -96,32 +93,30 @@ export type OauthClientEvent = EventOf<
 >;
 
 /**
- * The event when the service has revoked the grant of a deleted connection at the platform, or has failed to: then
- * `data.reason.code` is `refused` or `expired`.
+ * Occurs when the service has revoked the grant of a deleted connection at the platform, or could not revoke it. In the
+ * second case, `data.reason.code` is `refused` or `expired`.
  */
 export type GrantEvent = EventOf<Extract<EventType, `grant.${string}`>, { grant: { id: string; platform: string } }>;
 
-/** The event when the service has disabled a webhook. */
+/** Occurs when the service disables a webhook. */
 export type WebhookEvent = EventOf<Extract<EventType, `webhook.${string}`>, { webhook: { id: string } }>;
 
-/** An event of the vault. */
 export type VaultEvent = ConnectionEvent | CallEvent | DecisionEvent | GrantEvent | OauthClientEvent | WebhookEvent;
 
-/** A page of events. */
 export interface EventPage {
-  /** The events, in the requested order. With `types`, there may be none although more follow. */
+  /** In the requested order. With `types`, a page can be empty although others follow. */
   rows: VaultEvent[];
-  /** The cursor for `after`. If it is the one that you passed, you have read all events so far. */
+  /** The cursor for `after`. If it equals the cursor that you passed, there are no more events yet. */
   next: string;
 }
 
 /** Events. Needs the scope `events:read`, which only API keys can have. */
 export interface Events {
-  /** Iterates over the events, oldest first unless `order` says otherwise, and ends when there are no more so far. */
+  /** Iterates over the events that exist now, oldest first unless `order` is `newest`. */
   list(filters?: EventFilters, options?: CallOptions): AsyncIterable<VaultEvent>;
-  /** Returns one page, with a cursor to store and continue from. */
+  /** Returns one page, with a cursor that you can store to continue later. */
   page(filters?: EventFilters, options?: CallOptions): Promise<EventPage>;
-  /** Returns the errors that `list` and `page` would find, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `list` and `page` without a request; an empty array if there are none. */
   validateList(filters?: EventFilters): readonly Fault[];
 }
 
@@ -139,7 +134,7 @@ export function events(executor: Executor): Events {
   };
   return {
     async *list(filters, options) {
-      // Without `after`, an empty page with a cursor may still be followed by others.
+      // An empty page is not the end: with `types`, others can follow. The end is an unchanged cursor.
       yield* iterateRows(copyMembers(filters, "filters"), (query) => page(query, options), "after");
     },
     page: (filters, options) => page(filters, options),

@@ -6,92 +6,94 @@ import type { Executor, BuildListRequest } from "../core/request.js";
 import type { Fault } from "../core/errors.js";
 import type { List, Paging } from "../core/pages.js";
 
-/** The registration of your app at a platform. Its secret is never returned. */
+/** An OAuth client: the registration of your app at a platform. The service never returns its secret. */
 export interface OauthClient {
-  /** The platform's identifier. */
   platform: string;
-  /** The name, which distinguishes the clients of a platform. */
+  /** Distinguishes the clients of a platform. */
   name: string;
-  /** The id of the connector's auth method; null for the first that uses OAuth. */
+  /** The id of the connector's auth method; null for its first OAuth method. */
   authMethod: string | null;
   /** The client's id at the platform. */
   clientId: string;
   /** Whether the service has the client's secret. */
   hasSecret: boolean;
-  /** The scopes to ask users for. */
+  /** The scopes to request from users. */
   scopes: string[];
-  /** More parameters of the authorization request. */
+  /** Additional parameters of the authorization request. */
   authorizationParameters: Record<string, string>;
-  /** Variables of the platform's URLs, by name. */
+  /** Values of variables in the platform's URLs, by name. */
   variables: Record<string, string>;
   /** The page of your app where users start to connect; null for none. */
   startUrl: string | null;
-  /** Whether authorization requests use PKCE (RFC 7636); null for the catalog's value. */
+  /** The PKCE method of authorization requests (RFC 7636); null for the catalog's value. */
   pkce: "S256" | "none" | null;
   /** The redirect URI to register at the platform. */
   redirectUri: string;
-  /** Since when the platform has rejected the client (RFC 3339); null if it has not. Setting the client clears this. */
+  /** When the platform first rejected the client (RFC 3339); null if it accepts it. Setting the client resets this. */
   rejectedSince: string | null;
-  /** When it was first set (RFC 3339). */
+  /** When the client was first set (RFC 3339). */
   createdAt: string;
-  /** When it was last set (RFC 3339). */
+  /** When the client was last set (RFC 3339). */
   updatedAt: string;
-  /** Possible mistakes in the client, such as that it requests no scopes. Only in the result of `set`. */
+  /** Possible mistakes in the client, such as missing scopes. Only in the result of `set`. */
   warnings?: string[];
 }
 
-/** The registration of your app at a platform. */
+/** An OAuth client to set. */
 export interface NewOauthClient {
-  /** The id of one of the connector's `authMethods`. Default: the first that uses OAuth. */
+  /** The id of one of the connector's `authMethods`. Default: the first OAuth method. */
   authMethod?: string | undefined;
   /** The client's id at the platform. */
   clientId: string;
   /**
-   * The client's secret, or its private key as a JSON Web Key where the method's `tokenAuth` is `private_key_jwt`. If
-   * omitted, it stays as long as `clientId` is the same; null removes it.
+   * The client's secret. If the method's `tokenAuth` is `private_key_jwt`, its private key as a JSON Web Key. If
+   * omitted, it does not change unless `clientId` changes. Null removes it.
    */
   clientSecret?: string | null | undefined;
-  /** The scopes to ask users for, at most 200. */
+  /** The scopes to request from users, at most 200. */
   scopes?: readonly string[] | undefined;
-  /** More parameters of the authorization request. */
+  /** Additional parameters of the authorization request. */
   authorizationParameters?: Readonly<Record<string, string>> | undefined;
-  /** Variables of the platform's URLs, by name. */
+  /** Values of variables in the platform's URLs, by name. */
   variables?: Readonly<Record<string, string>> | undefined;
-  /** The page of your app where users start to connect, for visits that begin at the platform. */
+  /** The page of your app where users start to connect. Users who come from the platform are redirected to it. */
   startUrl?: string | undefined;
-  /** Whether authorization requests use PKCE. Default: the catalog's value. */
+  /** The PKCE method of authorization requests. Default: the catalog's value. */
   pkce?: "S256" | "none" | undefined;
 }
 
-/** Options of a call, with the name of one of the platform's clients. */
+/** Options of a call that concerns one of the platform's clients. */
 export interface OauthClientOptions extends CallOptions {
-  /** The name of the client: 1–40 of a-z, 0-9 and -. Default: `default`. */
+  /** The name of the client: 1–40 characters of `a-z0-9-`. Default: `default`. */
   name?: string | undefined;
 }
 
 /** OAuth clients. Needs the scope `clients:read`; changes need `clients:write`. */
 export interface OauthClients {
-  /** Lists the clients by platform and name. */
+  /** Lists the clients, ordered by platform and name. */
   list(paging?: Paging, options?: CallOptions): List<OauthClient>;
-  /** Returns the errors that `list` would find, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `list` without a request; an empty array if there are none. */
   validateList(paging?: Paging): readonly Fault[];
-  /** Returns the client for a platform. */
+  /** Retrieves a client of a platform. */
   get(platform: string, options?: OauthClientOptions): Promise<OauthClient>;
-  /** Sets the client for a platform, and returns it. With names, a platform can have several. */
+  /**
+   * Creates or replaces a client of a platform, and returns it. A platform can have several clients with different
+   * names.
+   */
   set(platform: string, client: NewOauthClient, options?: OauthClientOptions): Promise<OauthClient>;
   /**
-   * Returns the errors that `set` would find in this client, without a request; an empty array if there are none. Only
-   * the service knows whether the platform exists.
+   * Returns the validation errors of `set` without a request; an empty array if there are none. Does not check whether
+   * the platform exists.
    */
   validateSet(client: NewOauthClient): readonly Fault[];
-  /** Deletes the client for a platform. Connections that need it can't be refreshed afterwards. */
+  /** Deletes a client of a platform. Connections that use it can't be refreshed afterwards. */
   delete(platform: string, options?: OauthClientOptions): Promise<void>;
 }
 
-/** A valid platform, for validating the rest of a call. */
+/** Any valid platform: validation without a request has no platform. */
 const ANY_PLATFORM = "any";
 
-/** Splits the options into the query, which names the client, and the options of the call. */
+/** Splits the options into the query string with the client's name, and the options of the call. */
 function splitOptions(options: OauthClientOptions | undefined): [string, CheckedCallOptions] {
   const { name, ...rest } = options ?? {};
   return [name === undefined ? "" : queryString({ name }, []), checkCallOptions(options && rest)];

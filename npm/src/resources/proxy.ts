@@ -1,4 +1,4 @@
-// Calls to the platforms of connections: `run` and `proxy`.
+// Calls to platforms: the types of `actions.run`, and `proxy`.
 import { stringArgument } from "../core/arguments.js";
 import { ConnectionError, ValidationError } from "../core/errors.js";
 import type { ClientConfig } from "../core/client-options.js";
@@ -6,64 +6,65 @@ import { problemError } from "../core/problem.js";
 import { isOf } from "../core/realm.js";
 import { SECRET_HEADER } from "../core/secret.js";
 
-/** The input of an action, as described by the `input` of its detail. */
+/** The input of an action, which `ActionDetail.input` describes. */
 export interface ActionInput {
-  /** The parameters of the path, by name. */
+  /** The path parameters, by name. */
   path?: Record<string, unknown> | undefined;
-  /** The parameters of the query, by name. */
+  /** The query parameters, by name. */
   query?: Record<string, unknown> | undefined;
-  /** The parameters that are headers, by name. */
+  /** The header parameters, by name. */
   header?: Record<string, unknown> | undefined;
-  /** The parameters that are cookies, by name. */
+  /** The cookie parameters, by name. */
   cookie?: Record<string, unknown> | undefined;
-  /** The request's body. Files are strings in base64, or objects with `content`, `filename` and `contentType`. */
+  /** The request body. A file is a base64 string, or an object with `content`, `filename` and `contentType`. */
   body?: unknown;
-  /** Instead of these: the input as one flat object, as the action's detail describes it with `for: "model"`. */
+  /**
+   * Replaces the members above: the input as one flat object, which `ActionDetail.input` describes with `for: "model"`.
+   */
   arguments?: Record<string, unknown> | undefined;
-  /** Only these parts of the response body: up to 20 JSON Pointers, in which `*` stands for every item. */
+  /** Returns only these parts of the response body: up to 20 JSON Pointers, with `*` for all items of an array. */
   select?: string[] | undefined;
-  /** The maximum size of the response in bytes: 500–8388608. `omitted` names what does not fit. */
+  /** The maximum size of the response in bytes, 500–8388608. `omitted` lists the parts that do not fit. */
   maxBytes?: number | undefined;
 }
 
-/** A part of a response that was shortened. */
+/** A part of a response that exceeds `maxBytes` and was shortened. */
 export interface OmittedPart {
-  /** A JSON Pointer: `/body/items`. */
+  /** A JSON Pointer, such as `/body/items`. */
   pointer: string;
   /** The unit of `omitted` and `total`. */
   unit: "items" | "characters" | "members" | "bytes";
-  /** The number that is left out. */
+  /** How many were omitted. */
   omitted: number;
-  /** The number in the complete response. */
+  /** How many the complete response has. */
   total: number;
 }
 
 /** A platform's response to an action. */
 export interface ActionAnswer {
-  /** The HTTP status of the platform's response. */
   status: number;
-  /** Its headers, with names in lower case. */
+  /** Names are in lower case. */
   headers: Record<string, string>;
-  /** JSON as a value, text as a string, anything else as `{ base64, contentType }`; null if there is none. */
+  /** A value for JSON, a string for text, `{ base64, contentType }` for anything else; null without a body. */
   body: unknown;
   /** True if the body is larger than 8 MiB, and therefore null. */
   bodyTooLarge?: true;
-  /** True if a GraphQL API reports `errors` in the body, which it can also do with status 200. */
+  /** True if the body of a GraphQL API contains `errors`, which can happen with status 200. */
   failed?: true;
-  /** The parts that did not fit into `maxBytes`, and a hint on how to get them. */
+  /** The parts that exceed `maxBytes`, and a hint on how to request them. */
   omitted?: { parts: OmittedPart[]; hint: string };
 }
 
-/** A request to a platform: the options of `fetch`, without those that the service sets itself. */
+/** The options of `fetch`, without those that the service sets itself. */
 export type PlatformRequestInit = Omit<
   RequestInit,
   "cache" | "credentials" | "mode" | "redirect" | "referrer" | "referrerPolicy"
 > & {
-  /** The URL of one of the platform's servers. Default: the first. */
+  /** The URL of one of the platform's servers. Default: the first server. */
   server?: string | undefined;
   /**
-   * How many times to retry a `GET`, a `HEAD` or a request with `Idempotency-Key` if the platform rejects it temporarily and
-   * asks to wait at most 20 seconds: 0–3, default 0.
+   * The maximum number of retries of a `GET`, a `HEAD` or a request with `Idempotency-Key` that the platform rejects
+   * temporarily, with a wait of at most 20 seconds: 0–3, default 0.
    */
   retries?: number | undefined;
 };
@@ -84,7 +85,7 @@ export async function proxy(
   if (server !== undefined) headers.set("x-vault-server", server);
   if (retries !== undefined) headers.set("x-vault-retries", String(retries));
   const isStream = isOf("ReadableStream", init.body);
-  // Required for streams; not in the types of every platform.
+  // `fetch` requires `duplex` for streams, but not all type declarations contain it.
   const duplex = isStream ? { duplex: "half" } : {};
   for (let hasRefreshed = false; ; hasRefreshed = true) {
     const secret = config.secret.current ?? (await config.secret.refresh());
@@ -100,14 +101,14 @@ export async function proxy(
       throw new ConnectionError(message, { code: "no_response", cause });
     }
     if (response.headers.get("x-vault-source") === "platform") return response;
-    // Without this header, the service itself responds with a problem. If it rejected the secret, the platform was not called.
+    // Without this header, the response is a problem of the service. With 401, the service did not call the platform.
     const problem = await problemError(response, secret.value);
     const canRetry = response.status === 401 && config.secret.invalidate(secret) && !hasRefreshed && !isStream;
     if (!canRetry) throw problem;
   }
 }
 
-/** Iterates over the responses to a request and to the requests for the following pages. @internal */
+/** Iterates over the responses for a page and all following pages. @internal */
 export async function* pages(
   config: ClientConfig,
   id: string,
@@ -115,7 +116,7 @@ export async function* pages(
   request?: PlatformRequestInit,
 ): AsyncGenerator<Response> {
   const requestedPaths = new Set<string>();
-  // Platforms can link to a page that was already returned.
+  // Stop if the platform links to a page that was already requested.
   for (let next: string | null = path; next !== null && !requestedPaths.has(next); ) {
     requestedPaths.add(next);
     const response: Response = await proxy(config, id, next, request);
@@ -125,7 +126,7 @@ export async function* pages(
   }
 }
 
-/** The URL of a call. Rejects paths such as `../x`: they would send the secret to another endpoint. */
+/** Builds the URL of a call. Rejects paths such as `../x`, which would send the secret to another endpoint. */
 function proxyUrl(base: string, id: string, path: string): string {
   const reject = (
     parameter: string,

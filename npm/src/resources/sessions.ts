@@ -1,4 +1,4 @@
-// Short-lived tokens, and the permissions of the current key or token.
+// Short-lived tokens, and the permissions of the client's own key or token.
 import { Call } from "glue";
 import { jsonBody } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -14,17 +14,14 @@ export type Scope = Names["Scope"];
 /** A scope of a short-lived token. */
 export type SessionScope = Names["SessionScope"];
 
-/** The API key or the token of the client. Only tokens have the members after `expiresAt`. */
+/** The client's API key or token. The members after `expiresAt` exist only for tokens. */
 export interface Whoami {
-  /** The account that it belongs to. */
   account: string;
-  /** The environment that it belongs to. */
   environment: Environment;
-  /** Its scopes. */
   scopes: Scope[];
-  /** When it expires (RFC 3339); null for never. */
+  /** When the key or token expires (RFC 3339); null for never. */
   expiresAt: string | null;
-  /** The person who is signed in to the console. */
+  /** The person who is signed in to the console. Only for a person's token. */
   person?: string;
   /** The identity whose connections the token can access. */
   identity?: string;
@@ -34,25 +31,29 @@ export interface Whoami {
   platforms?: string[] | null;
   /** `read`: the token can call platforms only with `GET`, `HEAD` and GraphQL queries. */
   access?: "read" | "write";
-  /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
+  /** The actions that the token is restricted to, each as `platform/key` or `platform/prefix*`; null for all. */
   actions?: string[] | null;
-  /** The ids of the connections that the token is restricted to; null for all of the identity. */
+  /** The ids of the connections that the token is restricted to; null for all connections of the identity. */
   connections?: string[] | null;
   /** The calls that the user must approve; null for none. */
   confirm?: "write" | "destructive" | null;
-  /** The name of the OAuth client with which the token connects accounts; null for the connection's own, or `default`. */
+  /**
+   * The OAuth client with which the token connects accounts; null for the connection's own client, otherwise `default`.
+   */
   client?: string | null;
   /** The web origins that the token is restricted to; null for all. */
   origins?: string[] | null;
-  /** Values that the user can change in the connect window; null for none. */
+  /** Initial values of fields, which the user can change in the connect window; null for none. */
   fields?: Record<string, string> | null;
-  /** Values that the user can't change; null for none. */
+  /** Values of fields that the user can't change; null for none. */
   fixedFields?: Record<string, string> | null;
-  /** The language of the connect window, as a BCP 47 tag; null for that of the browser. */
+  /** The language of the connect window, as a BCP 47 tag; null for the browser's language. */
   lang?: string | null;
 }
 
-/** A short-lived token for a browser. `JSON.stringify` includes the token, because you send it to the page. */
+/**
+ * A short-lived token for a browser. `JSON.stringify` includes the token, so that your server can send it to the page.
+ */
 export interface Session {
   /** The token: `st_test_…` or `st_live_…`. Use it like an API key. */
   token: string;
@@ -64,29 +65,32 @@ export interface Session {
   identity: string;
   /** The identity type that the token is restricted to; null for all. */
   identityType: IdentityType | null;
-  /** The scopes of the token. */
   scopes: SessionScope[];
-  /** The platforms that the token is restricted to, in the vault and in the catalog; null for all. */
+  /** The platforms that the token is restricted to, both in the vault and in the catalog; null for all. */
   platforms: string[] | null;
   /** `read`: the token can call platforms only with `GET`, `HEAD` and GraphQL queries. */
   access: "read" | "write";
-  /** The actions that the token is limited to, each as `platform/key` or `platform/prefix*`; null for all. */
+  /** The actions that the token is restricted to, each as `platform/key` or `platform/prefix*`; null for all. */
   actions: string[] | null;
-  /** The ids of the connections that the token is restricted to; null for all of the identity. */
+  /** The ids of the connections that the token is restricted to; null for all connections of the identity. */
   connections: string[] | null;
   /** The calls that the user must approve; null for none. */
   confirm: "write" | "destructive" | null;
-  /** The name of the OAuth client with which the token connects accounts; null for the connection's own, or `default`. */
+  /**
+   * The OAuth client with which the token connects accounts; null for the connection's own client, otherwise `default`.
+   */
   client: string | null;
   /** The web origins that the token is restricted to; null for all. */
   origins: string[] | null;
-  /** Values that the user can change in the connect window; null for none. */
+  /** Initial values of fields, which the user can change in the connect window; null for none. */
   fields: Record<string, string> | null;
-  /** Values that the user can't change; null for none. */
+  /** Values of fields that the user can't change; null for none. */
   fixedFields: Record<string, string> | null;
-  /** The language of the connect window, as a BCP 47 tag; null for that of the browser. */
+  /** The language of the connect window, as a BCP 47 tag; null for the browser's language. */
   lang: string | null;
-  /** Only with the scope `connections:connect`: the window in which the token's user connects accounts. It works once. */
+  /**
+   * The URL of the connect window for the token's user, which works once. Only with the scope `connections:connect`.
+   */
   connectUrl?: string;
 }
 
@@ -94,40 +98,43 @@ export interface Session {
 export interface NewSession {
   /** The identity whose connections the token can access: 1–256 characters, without commas. */
   identity: string;
-  /** Only connections of this identity type. Default: all types. */
+  /** Restricts the token to connections of this identity type. Default: all types. */
   identityType?: IdentityType | undefined;
-  /** The scopes of the token, a subset of those of the API key. Default: the key's read-only scopes. */
+  /** A subset of the API key's scopes. Default: the key's read-only scopes. */
   scopes?: readonly SessionScope[] | undefined;
   /** Only these platforms of the catalog, at most 20, both in the vault and in the catalog. Default: all platforms. */
   platforms?: readonly string[] | undefined;
-  /** `read` allows calls to platforms with `GET`, `HEAD` and GraphQL queries only. Default: `write`. */
+  /** `read`: the token can call platforms only with `GET`, `HEAD` and GraphQL queries. Default: `write`. */
   access?: "read" | "write" | undefined;
   /**
-   * Only these actions, at most 100, each as `platform/key` or `platform/prefix*`, and no other calls of platforms.
-   * Default: all calls.
+   * Restricts calls to platforms to these actions, at most 100, each as `platform/key` or `platform/prefix*`. Default:
+   * all calls.
    */
   actions?: readonly string[] | undefined;
-  /** Only the connections with these ids, at most 20, and no new ones. Default: all of the identity. */
+  /**
+   * Restricts the token to the connections with these ids, at most 20. It can't create others. Default: all of the
+   * identity.
+   */
   connections?: readonly string[] | undefined;
-  /** An agent's calls that the user must approve: each change, or each deletion. Needs the sign-in for agents. Default: none. */
+  /** The calls of an agent that the user must approve. Needs the sign-in for agents. Default: none. */
   confirm?: "write" | "destructive" | undefined;
   /**
-   * The name of the OAuth client with which the token connects accounts; its user can't choose another one. Default: the
-   * connection's own when reconnecting, otherwise `default`.
+   * The OAuth client with which the token connects accounts. The user can't choose another one. Default: the
+   * connection's own client for a reconnect, otherwise `default`.
    */
   client?: string | undefined;
   /** Only pages of these web origins, at most 10, such as `https://app.example.com`. Default: all origins. */
   origins?: readonly string[] | undefined;
   /**
-   * Values for the fields of the platform's methods, which the user can change in the connect window; no secrets. Needs
-   * `platforms` with one platform.
+   * Initial values for the fields of the platform's methods, which the user can change in the connect window. Must not
+   * be secrets. Needs `platforms` with exactly one platform.
    */
   fields?: Readonly<Record<string, string>> | undefined;
-  /** Like `fields`, but the user can't change them: the token connects accounts with these values only. */
+  /** Like `fields`, but the user can't change the values. The token can't connect accounts with other values. */
   fixedFields?: Readonly<Record<string, string>> | undefined;
   /**
-   * The language of the connect window and of the pages around it, as a BCP 47 tag: English, German, French, Spanish or
-   * Japanese, and English for any other. Default: that of the browser.
+   * The language of the connect window and of related pages, as a BCP 47 tag: English, German, French, Spanish or
+   * Japanese. Other languages fall back to English. Default: the browser's language.
    */
   lang?: string | undefined;
   /** The lifetime of the token in seconds: 60–3600, default 900. It never outlives the API key. */
@@ -137,13 +144,13 @@ export interface NewSession {
 /** Short-lived tokens, which your server creates for a page. Needs an API key with the scope `sessions:create`. */
 export interface Sessions {
   /**
-   * Creates a token that has access to the connections of one identity. A retry after a lost response creates another
-   * token; the first one expires unused.
+   * Creates a token that has access to the connections of one identity. Retried after temporary failures: if a response
+   * is lost, the first token expires unused.
    */
   create(session: NewSession, options?: CallOptions): Promise<Session>;
   /**
-   * Returns the errors that `create` would find in this session, without a request; an empty array if there are none.
-   * Only the service knows whether the key has the scopes.
+   * Returns the validation errors of `create` without a request; an empty array if there are none. Does not check
+   * whether the key has the scopes.
    */
   validateCreate(session: NewSession): readonly Fault[];
 }

@@ -1,4 +1,4 @@
-// Usage: the number of requests that keys and tokens sent.
+// Usage: the number of requests of keys and tokens.
 import { Call } from "glue";
 import { copyMembers, queryString } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -6,39 +6,37 @@ import type { Executor } from "../core/request.js";
 import type { Names } from "../types/names.js";
 import type { UsageQuery } from "../types/filters.js";
 
-/** A member by which usage can be grouped. */
+/** A property by which requests can be grouped. */
 export type UsageGroup = Names["UsageGroup"];
 
-/** The endpoints that are counted together. */
+/** A group of endpoints that are counted together. */
 export type EndpointGroup = Names["EndpointGroup"];
 
-/** A number of requests. A member that `groupBy` does not name is null. */
+/** The number of requests of one group. Members that are not in `groupBy` are null. */
 export interface UsageRow {
-  /** The day, UTC. */
+  /** The day in UTC, such as `2030-01-31`. */
   day: string | null;
-  /** The group of endpoints. */
   endpoint: EndpointGroup | null;
-  /** The platform; also null for requests without one. */
+  /** Also null for requests that concern no platform. */
   platform: string | null;
-  /** The identity; also null for requests without one. */
+  /** Also null for requests that concern no identity. */
   identity: string | null;
-  /** The class of the status. */
+  /** The class of the HTTP status. */
   status: "2xx" | "3xx" | "4xx" | "5xx" | null;
-  /** Whether the row is the sum of all combinations without a separate row. */
+  /** Whether this row sums up all groups that have no row of their own. */
   other: boolean;
-  /** The number of requests. */
   requests: number;
 }
 
-/** The requests of the days from `from` to `to`. */
+/** The number of requests from the day `from` to the day `to`. */
 export interface Usage {
-  /** The first day, UTC. */
+  /** The first day in UTC. */
   from: string;
-  /** The last day, UTC. */
+  /** The last day in UTC. */
   to: string;
-  /** The number of requests of all rows. */
+  /** The sum of all rows. */
   requests: number;
-  /** The rows, ordered by day, then by the number of requests, in descending order. */
+  /** Ordered by day, then by the number of requests in descending order. */
   rows: UsageRow[];
 }
 

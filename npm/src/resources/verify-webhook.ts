@@ -1,4 +1,4 @@
-// Verifies webhook requests (Standard Webhooks). Uses Web Crypto, which Node, Deno, Bun, Workers and browsers have.
+// Verifies webhook requests (Standard Webhooks) with Web Crypto, which Node, Deno, Bun, Workers and browsers support.
 import { VaultError } from "../core/errors.js";
 import type { EventOf, VaultEvent } from "./events.js";
 import { isOf } from "../core/realm.js";
@@ -6,17 +6,15 @@ import { isOf } from "../core/realm.js";
 /** The event that `webhooks.test` sends. */
 export type WebhookTestEvent = Omit<EventOf<never, { webhook: { id: string } }>, "type"> & { type: "webhook.test" };
 
-/** A request whose body has already been read, as in frameworks for Node. */
+/** A request whose body was already read, for example by a Node framework. */
 export interface WebhookRequest {
-  /** The headers, by name, or a `Headers`. */
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body exactly as received. Parsing and serializing it again would change it. */
+  /** The exact body. Parsed and serialized JSON can have different bytes, so its signature is invalid. */
   body: string | Uint8Array;
 }
 
-/** Options of `verifyWebhook`. */
 export interface VerifyOptions {
-  /** How many seconds the timestamp may differ from the clock. Default: 300. */
+  /** The maximum difference between the timestamp and the clock, in seconds. Default: 300. */
   toleranceSeconds?: number | undefined;
 }
 
@@ -24,12 +22,12 @@ const PREFIX = "whsec_";
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
- * Returns the event of a webhook request after verifying its signature and timestamp. An event can arrive more than once:
- * its `id` is the same each time.
+ * Verifies the signature and timestamp of a webhook request, and returns its event. An event can arrive more than once,
+ * always with the same `id`.
  *
- * @param request a request whose body has not been read; or the headers and the body as received
- * @param secret the secret that `webhooks.create` or `rotate` returned; several while one replaces another
- * @throws {VaultError} with the code `invalid_signature` if the signature or timestamp is not valid; respond with 400 then
+ * @param request a request whose body was not read yet, or the headers and the exact body
+ * @param secret the secret from `webhooks.create` or `webhooks.rotate`; both secrets during a rotation
+ * @throws {VaultError} with the code `invalid_signature` if the signature or timestamp is invalid; respond with 400
  */
 export async function verifyWebhook(
   request: Request | WebhookRequest,
@@ -80,7 +78,7 @@ function keyOf(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
-/** Decodes base64; undefined if it is invalid. */
+/** Decodes base64. Returns undefined if it is invalid. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

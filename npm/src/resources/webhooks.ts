@@ -1,4 +1,3 @@
-// Webhooks.
 import { Call } from "glue";
 import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
@@ -8,25 +7,21 @@ import type { EventType } from "./events.js";
 import { iterateRows } from "../core/pages.js";
 import type { DeliveryQuery } from "../types/filters.js";
 
-/** A webhook, to which events are sent. */
+/** A webhook: a URL to which the service sends events. */
 export interface Webhook {
-  /** Identifies the webhook. */
   id: string;
-  /** Where events are sent. */
   url: string;
-  /** The purpose of the webhook. */
   description: string | null;
-  /** The types of events that are sent; all if empty. */
+  /** The types of events to send; empty for all. */
   types: EventType[];
-  /** Whether events are sent. */
   active: boolean;
-  /** Since when deliveries have failed (RFC 3339); null if the last one succeeded. */
+  /** The start of an unbroken series of failed deliveries (RFC 3339); null if the last one succeeded. */
   failingSince: string | null;
-  /** Why the service has disabled it: its URL responded with 410, or nothing was delivered for 5 days. */
+  /** Why the service disabled the webhook: its URL responded with 410, or no delivery succeeded for 5 days. */
   disabled: { code: "gone" | "no_success"; httpStatus: number | null } | null;
-  /** When it was created (RFC 3339). */
+  /** When the webhook was created (RFC 3339). */
   createdAt: string;
-  /** When it was last changed (RFC 3339). */
+  /** When the webhook was last changed (RFC 3339). */
   updatedAt: string;
 }
 
@@ -38,28 +33,26 @@ export interface WebhookWithSecret extends Webhook {
 
 /** A new webhook. */
 export interface NewWebhook {
-  /** Where to send events: https, with a public host name and no port. */
+  /** An `https` URL with a public host name and without a port. */
   url: string;
-  /** The purpose of the webhook: 1–200 characters. */
+  /** 1–200 characters. */
   description?: string | null | undefined;
   /** The types of events to send. Default: all. */
   types?: readonly EventType[] | undefined;
-  /** Whether to send events. Default: true. */
+  /** Whether to send events to the webhook. Default: true. */
   active?: boolean | undefined;
 }
 
 /** An update of a webhook. Omitted members do not change. */
 export type WebhookChanges = Partial<NewWebhook>;
 
-/** The result of a test. */
 export interface WebhookTest {
-  /** Whether the receiver responded with a 2xx. */
+  /** Whether the URL responded with a status of 2xx. */
   delivered: boolean;
-  /** The status of the response. */
+  /** The HTTP status of the response; null if there was none. */
   httpStatus: number | null;
-  /** Why there was no response. */
+  /** Why there was no response; null if there was one. */
   error: "unreachable" | "timed_out" | "address_refused" | null;
-  /** How long it took, in milliseconds. */
   durationMs: number;
 }
 
@@ -71,44 +64,39 @@ export interface Replay {
   to?: string | null | undefined;
 }
 
-/** The result of `replay`. */
 export interface Replayed {
-  /** How many events were queued: at most 1,000. */
+  /** The number of queued events, at most 1,000. */
   queued: number;
-  /** The `from` of the next call; null if there are no more. */
+  /** Pass it as `from` to replay the next events; null if there are no more. */
   next: string | null;
 }
 
-/** The state of a delivery. */
 export type DeliveryState = "pending" | "delivered" | "failed";
 
 /** The delivery of an event to a webhook. */
 export interface Delivery {
-  /** The event's id. */
   event: string;
-  /** The event's type. */
   type: EventType;
   /** When the event happened (RFC 3339). */
   occurredAt: string;
-  /** A failed delivery is not sent again, unless you replay it. */
+  /** The service does not retry a `failed` delivery. You can replay it. */
   state: DeliveryState;
-  /** How many times it was sent. */
+  /** How many times the event was sent. */
   attempts: number;
-  /** When it was last sent (RFC 3339). */
+  /** When the event was last sent (RFC 3339). */
   lastAttemptAt: string | null;
-  /** When it is sent next (RFC 3339); null if it is not sent again. */
+  /** When the service sends the event next (RFC 3339); null if it does not. */
   nextAttemptAt: string | null;
-  /** The status of the last response. */
+  /** The HTTP status of the last response. */
   httpStatus: number | null;
   /** Why there was no response, or `webhook_inactive`. */
   error: string | null;
-  /** How long the last attempt took, in milliseconds. */
+  /** The duration of the last attempt in milliseconds. */
   durationMs: number | null;
 }
 
-/** A page of deliveries. */
 export interface DeliveryPage {
-  /** The deliveries, starting with those of the latest events. */
+  /** Those of the latest events first. */
   rows: Delivery[];
   /** The cursor for `before`; null on the last page. */
   next: string | null;
@@ -118,34 +106,31 @@ export interface DeliveryPage {
 export interface Webhooks {
   /** Returns all webhooks, at most 20, oldest first. */
   list(options?: CallOptions): Promise<Webhook[]>;
-  /** Creates a webhook. Never retried, since a second one would be created. */
+  /** Creates a webhook. Never retried, because a retry could create a second webhook. */
   create(webhook: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>;
   /**
-   * Returns the errors that `create` would find in this webhook, without a request; an empty array if there are none.
-   * Only the service knows whether it may send anything to the URL.
+   * Returns the validation errors of `create` without a request; an empty array if there are none. Does not check
+   * whether the service allows the URL's host.
    */
   validateCreate(webhook: NewWebhook): readonly Fault[];
-  /** Returns a webhook. */
   get(id: string, options?: CallOptions): Promise<Webhook>;
   /** Updates a webhook, and returns it. */
   update(id: string, changes: WebhookChanges, options?: CallOptions): Promise<Webhook>;
-  /** Returns the errors that `update` would find in these changes, without a request; an empty array if there are none. */
+  /** Returns the validation errors of `update` without a request; an empty array if there are none. */
   validateUpdate(changes: WebhookChanges): readonly Fault[];
-  /** Deletes a webhook. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** Replaces the secret. For 24 hours, the previous one also signs. Never retried. */
+  /** Replaces the secret. For 24 hours, deliveries are signed with both secrets. Never retried. */
   rotate(id: string, options?: CallOptions): Promise<WebhookWithSecret>;
   /** Sends an event of the type `webhook.test` immediately, and returns the result. Never retried. */
   test(id: string, options?: CallOptions): Promise<WebhookTest>;
   /** Sends events again, at most 1,000. */
   replay(id: string, replay: Replay, options?: CallOptions): Promise<Replayed>;
-  /** Iterates over the deliveries, starting with those of the latest events. */
+  /** Iterates over the deliveries, those of the latest events first. */
   deliveries(id: string, query?: DeliveryQuery, options?: CallOptions): AsyncIterable<Delivery>;
-  /** Returns one page of deliveries. */
   deliveryPage(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<DeliveryPage>;
 }
 
-/** A valid id, for validating the rest of a call. */
+/** Any valid id: validation without a request has no id. */
 const ANY_ID = "any";
 
 const hasRows = (json: unknown) => Array.isArray((json as { rows?: unknown } | null)?.rows);

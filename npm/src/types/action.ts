@@ -1,13 +1,12 @@
-// The details of an action: parameters, body, authorization and responses.
+// Actions with their parameters, body, authorization and responses.
 import type { Action } from "../resources/catalog.js";
 
-/** A JSON Schema (2020-12), as far as the service stores it. `true` and `{}` allow anything. */
+/** A JSON Schema (2020-12) with the keywords that the service stores. `true` and `{}` allow any value. */
 export type JsonSchema = boolean | JsonSchemaObject;
 
-/** The type of a JSON value. */
 export type JsonType = "string" | "number" | "integer" | "boolean" | "array" | "object" | "null";
 
-/** A JSON Schema other than true or false. All members are optional, and there can be others. */
+/** A JSON Schema other than `true` or `false`. It can have more keywords than these. */
 export interface JsonSchemaObject {
   /** A reference to a definition: `#`, then a JSON Pointer. */
   $ref?: string;
@@ -50,53 +49,49 @@ export interface JsonSchemaObject {
   [keyword: string]: unknown;
 }
 
-/** A parameter of an action. */
 export interface ActionParameter {
-  /** The platform's name for the parameter. */
   name: string;
-  /** Where it is sent. */
+  /** Where the parameter is sent. */
   in: "path" | "query" | "header" | "cookie";
-  /** Whether the platform requires it. */
   required: boolean;
-  /** The schema of its values. A `$ref` points into the response: `#/input/$defs/…`. */
+  /** The schema of the value. A `$ref` points into the `ActionDetail`: `#/input/$defs/…`. */
   schema: JsonSchema;
-  /** How a list or an object is serialized: `style` of OpenAPI. */
+  /** How an array or object is serialized: OpenAPI's `style`. */
   style: string;
-  /** Whether each value of a list or an object is serialized separately: `explode` of OpenAPI. */
+  /** Whether each value of an array or object is serialized separately: OpenAPI's `explode`. */
   explode: boolean;
-  /** True if reserved characters are sent unescaped: `allowReserved` of OpenAPI. */
+  /** True if reserved characters are not percent-encoded: OpenAPI's `allowReserved`. */
   allowReserved?: true;
-  /** The media type of the value, for a parameter that has one instead of a style. */
+  /** The media type of a parameter that is serialized by media type instead of `style`; otherwise null. */
   contentType: string | null;
 }
 
 /** The body of a request to the platform. */
 export interface RequestBody {
-  /** Whether the platform requires it. */
   required: boolean;
-  /** The media types that the platform accepts. The schema describes the first. */
+  /** The media types that the platform accepts. `schema` describes the first one. */
   contentTypes: string[];
-  /** The schema of the content. A `$ref` points into the response: `#/input/$defs/…`. */
+  /** The schema of the body. A `$ref` points into the `ActionDetail`: `#/input/$defs/…`. */
   schema: JsonSchema;
-  /** For a form: how its members are serialized, where the platform's document specifies it. */
+  /** How the members of a form are serialized, if the platform's document specifies it. */
   encoding?: Record<string, MemberEncoding>;
 }
 
 /** How a member of a form is serialized. */
 export interface MemberEncoding {
-  /** How a list or an object is serialized, as in OpenAPI. */
+  /** OpenAPI's `style`. */
   style: string;
-  /** Whether its values are serialized separately, as in OpenAPI. */
+  /** OpenAPI's `explode`. */
   explode: boolean;
-  /** Whether reserved characters are sent unescaped. */
+  /** OpenAPI's `allowReserved`. */
   allowReserved?: boolean;
-  /** The allowed media types of a part, comma-separated. */
+  /** The allowed media types of a multipart part, separated by commas. */
   contentType?: string;
-  /** The allowed headers of a part. */
+  /** The headers that a multipart part can have. */
   headers?: string[];
 }
 
-/** A way to authorize an action. */
+/** An auth method that authorizes an action, and the scopes that the action requires. */
 export interface ActionAuth {
   /** The id of one of the connector's auth methods. */
   method: string;
@@ -104,57 +99,58 @@ export interface ActionAuth {
   scopes: string[];
 }
 
-/** A response of the platform, by its status. */
+/** A documented response of the platform. */
 export interface ActionResponse {
-  /** The status: `200`, `4XX` or `default`, for example. */
+  /** The HTTP status or a range of statuses, such as `200`, `4XX` or `default`. */
   status: string;
-  /** The platform's description of the response. Can be empty. */
+  /** Can be empty. */
   description: string;
-  /** The media type; null without a body. */
+  /** The media type of the body; null without a body. */
   contentType: string | null;
-  /** The content, with its own `$defs`; null if unknown. */
+  /** The schema of the body, with its own `$defs`; null if unknown. */
   schema: JsonSchema | null;
 }
 
-/** The request that the service sends to a GraphQL API. */
+/** The GraphQL request that runs an action. */
 export interface GraphqlRequest {
-  /** The document, in which `{selection}` stands for the selected fields. */
+  /** The GraphQL document, with `{selection}` as a placeholder for the selected fields. */
   document: string;
-  /** The fields that are selected without `select`; empty if the field returns a scalar. */
+  /** The fields that are selected if the input has no `select`; empty if the result is a scalar. */
   selection: string;
-  /** The value of the argument `first` if the input has neither `first` nor `last`. */
+  /** The default of the argument `first`, used if the input has neither `first` nor `last`. */
   first?: number;
 }
 
-/** An action, with its parameters and the ways to authorize it. */
+/** An action with its parameters and authorization. */
 export interface ActionDetail extends Action {
-  /** The path below the server. A part in braces is a parameter. */
+  /** The path relative to the server, with parameters in braces. */
   path: string;
-  /** The base address; null if unknown. */
+  /** The base URL; null if unknown. */
   server: string | null;
-  /** A description of the action. Can be empty. */
+  /** Can be empty. */
   description: string;
-  /** Whether the platform has deprecated it. */
+  /** Whether the platform has deprecated the action. */
   deprecated: boolean;
-  /** The platform's documentation of the action; null if unknown. */
+  /** The URL of the platform's documentation of the action; null if unknown. */
   documentationUrl: string | null;
-  /** The request of a field of a GraphQL API; absent for other actions. */
+  /** Only for actions of GraphQL APIs. */
   graphql?: GraphqlRequest;
-  /** The parameters of path, query, header and cookie. */
+  /** The path, query, header and cookie parameters. */
   parameters: ActionParameter[];
-  /** The body; null if there is none. */
+  /** Null if the action has no body. */
   requestBody: RequestBody | null;
   /** The media types of successful responses, the preferred one first; empty if unknown. */
   responseTypes: string[];
   /**
-   * The ways to authorize it; any one is sufficient. Empty if it needs none, or if none of the connector's methods is sufficient.
+   * The auth methods that authorize the action; one of them is sufficient. Empty if the action needs no authorization,
+   * or if none of the connector's methods can authorize it.
    */
   auth: ActionAuth[];
   /**
-   * The whole input as one JSON Schema, for validators and tools: an object with those of the members `path`, `query`,
-   * `header`, `cookie` and `body` that the action has. With `for: "model"`, one flat object instead.
+   * The input as one JSON Schema, for validators and tools: an object with the members `path`, `query`, `header`,
+   * `cookie` and `body`, as far as the action has them. With `for: "model"`, one flat object.
    */
   input: JsonSchemaObject;
-  /** The platform's responses. Only with `include: "responses"`. */
+  /** Only with `include: "responses"`. */
   responses?: ActionResponse[];
 }

@@ -5,10 +5,9 @@ import { stringArgument } from "../core/arguments.js";
 import { callModule } from "../core/wasm/start.js";
 import type { Names } from "./names.js";
 
-/** The environment of an API key. A key sees only the connections of its own environment. */
+/** The environment of an API key. A key can only access data of its own environment. */
 export type Environment = Names["Environment"];
 
-/** The version of a platform's API. */
 export type PlatformVersion = `v${number}`;
 
 /** `api::<platform>::<platformVersion>` */
@@ -17,7 +16,6 @@ export type ConnectorKey = `api::${string}::${PlatformVersion}`;
 /** `<environment>::<platform>::<label>::<identity>` */
 export type ConnectionKey = `${Environment}::${string}::${string}::${string}`;
 
-/** The result of `parseConnectionKey`. */
 export interface ConnectionKeyParts {
   environment: Environment;
   platform: string;
@@ -25,7 +23,6 @@ export interface ConnectionKeyParts {
   identity: string;
 }
 
-/** The parts of a connector key. */
 export interface ConnectorKeyParts {
   platform: string;
   platformVersion: PlatformVersion;
@@ -33,7 +30,8 @@ export interface ConnectorKeyParts {
 
 /**
  * Splits a connection key into its parts.
- * @throws {ValidationError} if it is not a connection key
+ *
+ * @throws {ValidationError} if the string is not a connection key
  */
 export function parseConnectionKey(key: string): ConnectionKeyParts {
   ready();
@@ -42,7 +40,8 @@ export function parseConnectionKey(key: string): ConnectionKeyParts {
 
 /**
  * Splits a connector key into its parts.
- * @throws {ValidationError} if it is not a connector key
+ *
+ * @throws {ValidationError} if the string is not a connector key
  */
 export function parseConnectorKey(key: string): ConnectorKeyParts {
   ready();

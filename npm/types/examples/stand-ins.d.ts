@@ -1,4 +1,5 @@
-// The parts of Next.js and Hono that the examples use: their packages are only installed for `npm run proof -- examples`.
+// Declares the parts of Next.js and Hono that the examples use. The real packages are installed only for
+// `npm run proof -- examples`.
 declare module "next" {
   export type Metadata = object;
   export type NextConfig = object;

@@ -1,9 +1,9 @@
-// Follows the system's theme unless the user has chosen one. Every page loads this first, so that it never flashes the
-// other theme.
+// Follows the system's theme unless the user has chosen one. Every page loads this script first, so that it never flashes
+// in the wrong theme.
 {
   const STORED = "theme";
 
-  /** Applies a stored choice. Any other value means the system's theme. */
+  /** Applies a stored theme. Any value other than `light` and `dark` means the system's theme. */
   const show = (choice) => {
     const { dataset } = document.documentElement;
     if (choice === "light" || choice === "dark") dataset.theme = choice;
@@ -27,7 +27,7 @@
     try {
       localStorage.setItem(STORED, theme);
     } catch {
-      // Storage is unavailable: the choice applies to this page only.
+      // Storage is unavailable: the theme applies to this page only.
     }
   };
 }

@@ -1,13 +1,11 @@
-// Code samples for an action: through the vault, and directly to the platform. Placeholders are in angle brackets.
+// Code samples that run an action, through the vault and directly at the platform. Placeholders are in angle brackets.
 import type { ActionDetail, ActionInput, AuthMethod, JsonSchema } from "connector-vault/slim";
 import { type ApiCall, toJson, shellQuote } from "../components/snippet";
 import { type Definitions, definitionsOf, flatten, typesOf, allowedValues } from "./schema";
 
-/** Placeholder for the content of a file. */
 const FILE = "@<file>";
-/** Limits the size of an example body: schemas can be recursive. */
+/** Limits the size of an example body, because schemas can be recursive. */
 const MAX_VALUES = 200;
-/** Limits the depth of an example body. */
 const MAX_DEPTH = 8;
 
 /** The connection and input that the user has chosen so far in "Try it". */
@@ -16,7 +14,7 @@ export interface RunInput {
   input?: ActionInput;
 }
 
-/** The request that runs the action through the vault. Missing required values become placeholders. */
+/** Builds the request that runs the action through the vault. Missing required values become placeholders. */
 export function runCall(
   { key, input: schema }: ActionDetail,
   { connection = "<connection>", input }: RunInput,
@@ -35,8 +33,8 @@ export function runCall(
 }
 
 /**
- * A curl command for the platform's own API, authorized with this method. `commonHeaders` apply to all of the
- * connector's methods.
+ * Builds a curl command for the platform's own API that is authorized with `method`. All methods of the connector send
+ * `commonHeaders`.
  */
 export function platformCurl(
   action: ActionDetail,
@@ -53,7 +51,7 @@ export function platformCurl(
     .map((parameter) => queryParameter(parameter.name, placeholderOf(parameter)));
   const templates = { ...lowerCaseNames(commonHeaders), ...lowerCaseNames(method?.headers ?? {}) };
   const templateText = [...Object.values(templates), ...Object.values(method?.query ?? {})].join();
-  // If a template contains the secret, send it only there.
+  // A template can already contain the secret, so do not add it again.
   const secret = method && SECRET_VARIABLES[method.type];
   const isInTemplate = secret !== undefined && templateText.includes(`{${secret}}`);
   const isKey = method?.type === "api_key" && !isInTemplate;
@@ -61,7 +59,7 @@ export function platformCurl(
   query.push(
     ...Object.entries(method?.query ?? {}).map(([name, value]) => queryParameter(name, withPlaceholders(value))),
   );
-  // Amazon's OpenAPI documents distinguish operations by a URL fragment, which is never sent. A parameter repeats its
+  // Amazon's OpenAPI documents distinguish operations by a URL fragment, which is never sent. A parameter has the same
   // value.
   const [pathWithoutFragment = ""] = path.split("#");
   const address = `${(server ?? "https://<server>").replace(/\/$/, "")}${pathWithoutFragment}`
@@ -88,7 +86,7 @@ export function platformCurl(
 
 const header = (name: string, value: string) => `-H ${shellQuote(`${name}: ${value}`)}`;
 
-/** The template variable that stands for the secret, by method type. */
+/** The template variable of the secret, by method type. */
 const SECRET_VARIABLES: Partial<Record<AuthMethod["type"], string>> = {
   oauth2: "accessToken",
   bearer: "token",
@@ -101,10 +99,10 @@ const lowerCaseNames = (headers: Record<string, string>) =>
 /** Replaces template variables with placeholders. */
 const withPlaceholders = (template: string) => template.replace(/\{([\w. -]+)\}/g, "<$1>");
 
-/** A prefix that is a word is separated from the secret by a space. */
+/** Adds a space after a prefix that ends with a letter or digit. */
 const withSpace = (prefix: string) => (/[a-z0-9]$/i.test(prefix) ? `${prefix} ` : prefix);
 
-/** A query parameter. Placeholders are not percent-encoded, so that they stay readable. */
+/** Builds a query parameter. Does not percent-encode placeholders, so that they stay readable. */
 function queryParameter(name: string, value: unknown): string {
   const text = String(value);
   return `${encodeURIComponent(name)}=${text.startsWith("<") ? text : encodeURIComponent(text)}`;
@@ -143,7 +141,7 @@ function bodyOptions({ requestBody }: ActionDetail, definitions: Definitions): s
   }
   if (media === "application/x-www-form-urlencoded")
     return fields.map(([name, field]) => `--data-urlencode ${shellQuote(`${name}=${toText(field)}`)}`);
-  // With -F, curl reads a value that begins with @ or < from a file, so only the file placeholder uses it.
+  // With -F, curl reads a value that begins with @ or < from a file, so only files use this option.
   if (media.startsWith("multipart/"))
     return fields.map(([name, field]) => {
       const option = field === FILE ? "-F" : "--form-string";
@@ -154,14 +152,14 @@ function bodyOptions({ requestBody }: ActionDetail, definitions: Definitions): s
 
 const toText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** A value that the schema itself suggests, if any. */
+/** Returns a default, example or allowed value of the schema, if it has one. */
 function suggestedValue(schema: JsonSchema, definitions: Definitions): unknown {
   const flat = flatten(schema, definitions);
   const { const: constant, default: fallback, examples } = flat.keywords;
   return constant ?? fallback ?? examples?.[0] ?? allowedValues(flat)?.[0];
 }
 
-/** An example value that contains required members only. */
+/** Builds an example value with the required members only. */
 function exampleValue(
   schema: JsonSchema,
   definitions: Definitions,

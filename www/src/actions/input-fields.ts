@@ -1,4 +1,4 @@
-// The input of an action as form fields: text, number, choice, or JSON for everything else.
+// Converts the input of an action to form fields: text, number, choice, or JSON for anything else.
 import type { ActionInput, JsonSchema } from "connector-vault/slim";
 import { type Definitions, flatten, typesOf, allowedValues } from "./schema";
 
@@ -6,22 +6,22 @@ const LOCATIONS = ["path", "query", "header", "cookie", "body"] as const;
 type Location = (typeof LOCATIONS)[number];
 
 export interface InputField {
-  /** JSON pointer into the input, such as `/query/page`, or `/body` for a body that is one field. */
+  /** JSON Pointer into the input, such as `/query/page`, or `/body` if the whole body is one field. */
   pointer: string;
   location: Location;
-  /** Name of the parameter or body member. Undefined for a body that is one field. */
+  /** Name of the parameter or body member. Undefined if the whole body is one field. */
   name: string | undefined;
   schema: JsonSchema;
   isRequired: boolean;
   kind: "text" | "number" | "choice" | "json";
-  /** The options of a choice. */
+  /** The options of a choice field. */
   values: unknown[];
 }
 
-/** The entered texts, by pointer. */
+/** The entered text of each field, by pointer. */
 export type FieldValues = Record<string, string>;
 
-/** The fields by location, required ones first. */
+/** Returns the fields of an input: grouped by location, required ones first. */
 export function inputFieldsOf(input: JsonSchema, definitions: Definitions): InputField[] {
   const inputSchema = flatten(input, definitions);
   return LOCATIONS.flatMap((location) => {
@@ -60,7 +60,7 @@ function inputFieldOf(
   return withKind(type === "string" ? "text" : "json");
 }
 
-/** Builds the input from the entered values, and reports empty required fields and invalid JSON by pointer. */
+/** Builds the input from the entered texts. Reports empty required fields and invalid JSON by pointer. */
 export function parseInput(
   entries: readonly InputField[],
   fieldValues: FieldValues,

@@ -77,7 +77,7 @@ function Row({ parameter, definitions }: { parameter: ActionParameter; definitio
   );
 }
 
-/** How a list is serialized, unless it is the default. */
+/** Explains how an array is serialized, if it is not the default. */
 function Serialization({
   parameter: { in: location, style, explode },
   type,

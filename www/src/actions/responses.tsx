@@ -6,7 +6,7 @@ import { useResponses } from "../connectors/hooks";
 import { definitionsOf } from "./schema";
 import { Schema } from "./schema-view";
 
-/** The responses of an action, loaded when the section is opened. */
+/** The responses of an action. Loads them when the user opens the section. */
 export function Responses({ platform, action }: { platform: string; action: string }) {
   const [isOpen, setOpen] = useState(false);
   const query = useResponses(platform, action, isOpen);
@@ -36,7 +36,7 @@ export function Responses({ platform, action }: { platform: string; action: stri
   );
 }
 
-/** Badge tones by the first digit of the status. */
+/** Badge tones by the first digit of the HTTP status. */
 export const STATUS_TONES: Record<string, string> = { 2: "good", 3: "info", 4: "warn", 5: "bad" };
 
 function Response({ response: { status, description, contentType, schema } }: { response: ActionResponse }) {

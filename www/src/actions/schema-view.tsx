@@ -1,4 +1,4 @@
-// Shows a JSON Schema as a tree. Only expanded levels are rendered.
+// Shows a JSON Schema as a tree. Renders only the expanded levels, because schemas can be recursive.
 import type { JsonSchema } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -20,7 +20,7 @@ import {
 
 const MAX_SHOWN_VALUES = 12;
 
-/** A schema with its first level. */
+/** A schema with its first level expanded. */
 export function Schema({ schema, definitions }: { schema: JsonSchema; definitions: Definitions }) {
   const flat = flatten(schema, definitions);
   const nested = nestedSchemaOf(flat, definitions);
@@ -89,12 +89,12 @@ function Values({ values }: { values: unknown[] }) {
 interface ContentProps {
   flat: FlatSchema;
   isItem: boolean;
-  /** The title that is already shown above, and not repeated. */
+  /** A title that is already visible above and must not be repeated. */
   shownTitle?: string;
   definitions: Definitions;
 }
 
-/** The next level: properties, alternatives, items or members. */
+/** The next level of a schema: its properties, alternatives, items or members. */
 function Content({ flat, isItem, shownTitle, definitions }: ContentProps) {
   const { properties, required, keywords } = flat;
   const { items, prefixItems, additionalProperties } = keywords;
@@ -245,7 +245,7 @@ export const RequiredBadge = () => (
   </span>
 );
 
-/** An expandable next level. */
+/** The next level of a schema, collapsed until the user opens it. */
 export function SchemaDetails({
   flat,
   owner,

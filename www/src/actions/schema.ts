@@ -1,36 +1,36 @@
-// Reads JSON Schemas one level at a time: definitions can be recursive, so nothing here resolves all of them.
+// Reads JSON Schemas one level at a time, because definitions can be recursive.
 import type { JsonSchema, JsonSchemaObject, JsonType } from "connector-vault/slim";
 
 export type Definitions = Record<string, JsonSchema>;
 
-/** The alternatives of `oneOf`, which exclude each other, or of `anyOf`. */
+/** The alternatives of `oneOf`, which are mutually exclusive, or of `anyOf`. */
 export interface Alternatives {
   isExclusive: boolean;
   schemas: JsonSchema[];
 }
 
-/** A schema merged with its references and all parts of its `allOf`. */
+/** A schema after merging its references and all parts of its `allOf`. */
 export interface FlatSchema {
-  /** False if no value is valid. */
+  /** False if the schema accepts no value. */
   isSatisfiable: boolean;
-  /** Keywords other than the ones below. The schema's own take precedence over those of its parts. */
+  /** Keywords without members of their own here. The schema's keywords take precedence over those of its parts. */
   keywords: JsonSchemaObject;
   properties: Map<string, JsonSchema>;
   required: Set<string>;
   choices: Alternatives[];
-  /** Whether null is also valid. */
+  /** Whether the schema accepts null in addition to other values. */
   isNullable: boolean;
-  /** Name of the definition. */
+  /** Name of the definition that the schema refers to. */
   name: string | undefined;
 }
 
-/** Limits recursion in descriptions. */
+/** Limits the depth of type descriptions, because schemas can be recursive. */
 const MAX_DEPTH = 3;
-/** With more alternatives, only their number is shown. */
+/** If a schema has more alternatives, its description contains only their number. */
 const MAX_NAMED_ALTERNATIVES = 5;
 const UNSUPPORTED_KEYWORDS = ["if", "then", "else", "dependentSchemas", "contains", "propertyNames", "not"];
 
-/** The definitions that an action's schemas refer to. */
+/** Returns the definitions that an action's schemas refer to. */
 export const definitionsOf = (schema: JsonSchema): Definitions =>
   (typeof schema === "object" && (schema.$defs as Definitions | undefined)) || {};
 
@@ -72,7 +72,7 @@ function collect(schema: JsonSchema, definitions: Definitions, flat: FlatSchema,
   }
   const { name } = flat;
   for (const part of allOf) collect(part, definitions, flat, seen);
-  // With several parts, the name of one part does not describe the whole.
+  // With several parts, the name of one part does not describe the merged schema.
   if (allOf.length > 1) flat.name = name;
   for (const [schemas, isExclusive] of [
     [oneOf, true],
@@ -82,7 +82,7 @@ function collect(schema: JsonSchema, definitions: Definitions, flat: FlatSchema,
     const nonNullSchemas = schemas.filter((schema) => !isNull(schema));
     const [onlySchema] = nonNullSchemas;
     if (nonNullSchemas.length < schemas.length) flat.isNullable = true;
-    // Most documents use alternatives only to say "this or null".
+    // Most documents use alternatives only to make a type nullable.
     if (nonNullSchemas.length === 1 && onlySchema !== undefined) collect(onlySchema, definitions, flat, seen);
     else if (nonNullSchemas.length > 1) flat.choices.push({ isExclusive, schemas: nonNullSchemas });
   }
@@ -95,7 +95,7 @@ export function typesOf({ keywords, properties }: FlatSchema): JsonType[] {
   return items !== undefined || prefixItems !== undefined ? ["array"] : [];
 }
 
-/** The type and limits in words: "array of string", "integer, 1–100", "string or null". */
+/** Describes the type and limits: "array of string", "integer, 1–100", "string or null". */
 export function describeType(schema: JsonSchema, definitions: Definitions): string {
   const flat = flatten(schema, definitions);
   const { items = true } = flat.keywords;
@@ -135,7 +135,7 @@ export const describeAlternatives = ({ isExclusive, schemas }: Alternatives) =>
 
 function joinAlternatives(names: string[]): string {
   const distinct = [...new Set(names)];
-  // Null comes last.
+  // Sort null last.
   distinct.sort((a, b) => Number(a === "null") - Number(b === "null"));
   const lastName = distinct.pop() ?? "any value";
   return distinct.length > 0 ? `${distinct.join(", ")} or ${lastName}` : lastName;
@@ -164,7 +164,7 @@ function describeLimits(keywords: JsonSchemaObject): string[] {
   ].filter((limit) => typeof limit === "string");
 }
 
-/** "1–100 characters", "at least 1 item", "at most 5" */
+/** Describes a range: "1–100 characters", "at least 1 item", "at most 5". */
 function describeRange(min: number | undefined, max: number | undefined, unit: string): string | undefined {
   if (min === undefined && max === undefined) return undefined;
   const units = unit && ` ${unit}${(max ?? min) === 1 ? "" : "s"}`;
@@ -177,7 +177,7 @@ function describeRange(min: number | undefined, max: number | undefined, unit: s
 
 const formatNumber = (value: number | undefined) => value?.toLocaleString("en", { maximumFractionDigits: 20 });
 
-/** The allowed values. Undefined if there is no restriction. */
+/** Returns the allowed values, or undefined if the schema does not restrict them. */
 export function allowedValues({ keywords }: FlatSchema): unknown[] | undefined {
   if (keywords.const !== undefined) return [keywords.const];
   return keywords.enum;
@@ -191,11 +191,11 @@ export interface NestedSchema {
   /** The schema of the value itself, or of each of its items. */
   flat: FlatSchema;
   isItem: boolean;
-  /** Label of the toggle: "3 properties". */
+  /** Label of the button that expands the level: "3 properties". */
   title: string;
 }
 
-/** The next level, or undefined if there is nothing more to show. */
+/** Returns the next level, or undefined if the schema has none. */
 export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): NestedSchema | undefined {
   const ownTitle = nestedTitle(flat, definitions);
   if (ownTitle) return { flat, isItem: false, title: ownTitle };
@@ -209,7 +209,7 @@ export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): Nest
     : undefined;
 }
 
-/** Whether the schema contains more than `describeType` says. */
+/** Whether the schema has details that the text of `describeType` lacks. */
 function hasNestedSchema(schema: JsonSchema, definitions: Definitions, depth: number): boolean {
   const flat = flatten(schema, definitions);
   if (nestedTitle(flat, definitions)) return true;
@@ -230,7 +230,7 @@ function nestedTitle(flat: FlatSchema, definitions: Definitions): string | undef
     : undefined;
 }
 
-/** Whether the alternatives contain more than their types. */
+/** Whether the alternatives have details beyond their types. */
 const isInformative = ({ schemas }: Alternatives, definitions: Definitions) =>
   schemas.length > MAX_NAMED_ALTERNATIVES ||
   schemas.some((schema) => {
@@ -239,7 +239,7 @@ const isInformative = ({ schemas }: Alternatives, definitions: Definitions) =>
     return properties.size > 0 || choices.length > 0 || Object.keys(otherKeywords).length > 0;
   });
 
-/** Schemas of properties whose names match a pattern. */
+/** Returns the schemas of properties whose names match a pattern. */
 export const patternPropertiesOf = ({ keywords }: FlatSchema): [pattern: string, schema: JsonSchema][] =>
   Object.entries(keywords.patternProperties ?? {});
 

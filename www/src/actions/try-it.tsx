@@ -1,4 +1,4 @@
-// Runs an action with a connection and input that the user chooses.
+// Runs an action with a connection and input of the user's choice.
 import { useQuery } from "@tanstack/preact-query";
 import type { ActionAnswer, ActionDetail, ActionInput, Connection, ConnectionWithAccount } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
@@ -18,7 +18,7 @@ import { type InputField, type FieldValues, inputFieldsOf, parseInput } from "./
 import { STATUS_TONES } from "./responses";
 import { type Definitions, describeType, formatValue } from "./schema";
 
-/** Maximum number of connections that are checked for credentials. */
+/** Maximum number of connections to check for credentials. Each check is a request. */
 const MAX_CONNECTIONS = 20;
 const LOCATION_TITLES = {
   path: "In the path",
@@ -35,7 +35,7 @@ interface Props {
   onInputChange: (input: RunInput) => void;
 }
 
-/** A collapsed section, which loads the form when it is opened. */
+/** A collapsed section. Loads the form when the user opens it. */
 export function TryIt(props: Props) {
   const { may, noun } = useSession();
   const [isOpen, setOpen] = useState(false);
@@ -70,7 +70,7 @@ function ConnectionLoader(props: Props) {
         { platform, active: true, limit: MAX_CONNECTIONS, include: "account" },
         { signal },
       );
-      // An action can only run with credentials in the vault.
+      // Offer only connections with credentials, because an action can't run without them.
       const statuses = await Promise.all(rows.map(({ id }) => vault.connections.status(id, { signal })));
       return { total, connections: rows.filter((_, index) => statuses[index]?.holdsCredentials) };
     },
@@ -207,7 +207,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
   );
 }
 
-/** Distinguishes the connections of an identity: by name, account and label. */
+/** A label that distinguishes the connections of an identity: name, account and label. */
 function labelOf({ identity, name, account, key }: ConnectionWithAccount): string {
   const title = name ?? (account && accountName(account));
   const label = key.split("::")[2];
@@ -251,7 +251,6 @@ function FieldInput({ entry, definitions, value, fault, onChange }: FieldInputPr
   return <TextField label={label} hint={hint} fault={fault} value={value} inputMode={mode} onInput={onChange} />;
 }
 
-/** The platform's response. */
 function RunResult({ answer: { status, headers, body, bodyTooLarge } }: { answer: ActionAnswer }) {
   const text = typeof body === "string" ? body : JSON.stringify(body, undefined, 2);
   return (

@@ -163,7 +163,7 @@ function ActionDetails({ action, methods }: { action: ActionDetail; methods: Aut
   );
 }
 
-/** The ways to authorize an action, each with its scopes. */
+/** The auth methods that authorize an action, each with its scopes. */
 function Authorization({ action: { auth }, methods }: { action: ActionDetail; methods: AuthMethod[] | undefined }) {
   if (auth.length === 0) return <span class="muted">{methods?.length === 0 ? "unknown" : "none needed"}</span>;
   return (

@@ -9,7 +9,7 @@ interface Props {
   fallbackFocus: () => HTMLElement | null;
 }
 
-/** The agent's name, or the URL of its description. */
+/** The agent's name, or its URL if it has no name. */
 export const agentName = ({ client }: AgentGrant) => client.name ?? client.url ?? "An unnamed program";
 
 export function RevokeGrant({ grant, onDone, ...rest }: Props & { grant: AgentGrant }) {

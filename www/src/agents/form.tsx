@@ -36,7 +36,7 @@ const CONFIRM_OPTIONS: readonly (readonly [confirm: string, label: string])[] = 
   ["write", "Each change"],
 ];
 
-/** Form for the OpenID provider or app that authenticates agents' users. */
+/** Form for the OpenID provider or the app that authenticates the users of agents. */
 export const SignInForm = ({ fallbackFocus, ...props }: Props) => (
   <Modal title="Sign-in for agents" kind="form" onClose={props.onClose} fallbackFocus={fallbackFocus}>
     <Form {...props} />

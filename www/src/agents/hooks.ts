@@ -6,7 +6,9 @@ import { useSession } from "../session/session";
 const AGENTS_KEY = ["agents"];
 const ROWS = 50;
 
-/** The sign-in configuration, or null if sign-in is off, and the redirect URI for an OpenID provider, if it is known. */
+/**
+ * Loads the sign-in configuration, null if sign-in is disabled, and the redirect URI for an OpenID provider, if known.
+ */
 export function useSignIn() {
   const { vault } = useSession();
   return useQuery({
@@ -23,7 +25,7 @@ export function useSignIn() {
   });
 }
 
-/** Grants, newest first. An empty `identity` means all. */
+/** Loads grants, newest first. An empty `identity` means all identities. */
 export function useGrants(identity: string) {
   const { vault } = useSession();
   const filter = identity === "" ? {} : { identity };

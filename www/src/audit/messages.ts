@@ -34,7 +34,7 @@ const ACTION_LABELS: Record<AuditAction, string> = {
 
 export const AUDIT_ACTIONS = Object.keys(ACTION_LABELS) as AuditAction[];
 
-/** Falls back to the action's identifier: the service may be newer than this page. */
+/** Falls back to the action's identifier, because the service may be newer than this page. */
 export const actionLabel = (action: AuditAction): string => ACTION_LABELS[action] ?? action;
 
 const ACTOR_LABELS: Record<AuditActor["type"], string> = {
@@ -48,7 +48,7 @@ const ACTOR_LABELS: Record<AuditActor["type"], string> = {
 
 export const actorLabel = (type: AuditActor["type"]): string => ACTOR_LABELS[type] ?? type;
 
-/** Link to the target's page, if the console has one. */
+/** URL of the target in the console, if it has a page. */
 export function targetHref({ type, id }: AuditTarget, isDeleted: boolean): string | undefined {
   if (type === "connection") return isDeleted ? undefined : `/connections/${id}`;
   if (type === "webhook") return isDeleted ? undefined : `/webhooks/${encodeURIComponent(id)}`;

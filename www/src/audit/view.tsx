@@ -16,7 +16,7 @@ import { AUDIT_ACTIONS, actionLabel, actorLabel, targetHref } from "./messages";
 const PAGE_SIZE = 50;
 const PARAMETERS = ["action", "actor", "target", "from", "to"] as const;
 
-/** Start of a day in the user's time zone. Invalid input is passed on, so that validation reports it. */
+/** Start of a day in the user's time zone. Returns invalid input unchanged, so that validation reports it. */
 function startOfDay(day: string, days = 0): string {
   const [year, month, date] = day.split("-").map(Number);
   const start = new Date(year ?? Number.NaN, (month ?? 0) - 1, (date ?? 0) + days);
@@ -30,7 +30,7 @@ function filtersOf(values: Partial<Record<(typeof PARAMETERS)[number], string>>)
     ...(actor && { actor }),
     ...(target && { target }),
     ...(from && { from: startOfDay(from) }),
-    // The range includes the last day.
+    // The filter excludes `to`, but the chosen range includes its last day.
     ...(to && { to: startOfDay(to, 1) }),
   };
 }

@@ -1,6 +1,6 @@
 import type { ActionMethod, ConnectionState, ConnectorStatus, Whoami } from "connector-vault/slim";
 
-/** Tones: `good`, `warn`, `bad`, `info`, or none. */
+/** Badge tones of states: `good`, `warn`, `bad`, `info` or none. */
 const STATE_TONES: Record<ConnectionState, string> = {
   operational: "good",
   degraded: "warn",

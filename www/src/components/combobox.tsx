@@ -13,11 +13,11 @@ interface Props {
   /** Accessible name of the list. */
   listName: string;
   text: string;
-  /** Best match first. */
+  /** Sorted by relevance: typing highlights the first option. */
   options: readonly Option[];
-  /** Shown below the options, such as the number of further matches. */
+  /** A text below the options, such as the number of other matches. */
   note?: string | undefined;
-  /** Shown inside the field, before the text. */
+  /** An element inside the field, before the text. */
   prefix?: ComponentChildren;
   hint?: string | undefined;
   fault?: string | undefined;
@@ -26,15 +26,15 @@ interface Props {
   autofocus?: boolean;
   onInput: (text: string) => void;
   onChoose: (value: string) => void;
-  /** Called when Enter is pressed while no option is active. */
+  /** Called when the user presses Enter and no option is active. */
   onEnter?: () => void;
   onFocusChange?: (isFocused: boolean) => void;
 }
 
 /**
- * A text field with a list of options, after the combobox pattern of the ARIA Authoring Practices ("list autocomplete
- * with automatic selection"). While the user types, the best option is active. Enter or Tab selects it, Escape closes
- * the list.
+ * A text field with a list of options. Implements the combobox pattern of the ARIA Authoring Practices ("list
+ * autocomplete with automatic selection"): while the user types, the best option is active. Enter or Tab selects it,
+ * Escape closes the list.
  */
 export function Combobox({
   label,
@@ -100,7 +100,7 @@ export function Combobox({
           onEnter?.();
           return false;
         case "Escape":
-          // If the list is closed, Escape belongs to the surrounding dialog.
+          // If the list is already closed, Escape must reach the surrounding dialog.
           close();
           return isShown;
         case "Tab":
@@ -162,7 +162,7 @@ export function Combobox({
               <X size={16} aria-hidden="true" />
             </button>
           )}
-          {/* Keep the focus in the field when an option is pressed. */}
+          {/* Prevent a press on an option from taking the focus from the field. */}
           <div class="options" hidden={!isShown} onMouseDown={(event) => event.preventDefault()}>
             <ul role="listbox" id={`${id}-list`} aria-label={listName} ref={list}>
               {isShown &&

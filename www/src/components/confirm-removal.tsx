@@ -6,14 +6,14 @@ import { useSingleFlight } from "./use-single-flight";
 
 interface Props extends Pick<ComponentProps<typeof Confirm>, "title" | "labels" | "onClose" | "fallbackFocus"> {
   remove: () => Promise<unknown>;
-  /** Also called if it had already been removed. */
+  /** Called after the removal, also if someone else had removed the object before. */
   onDone: () => void;
-  /** Shown after the error, such as "It may not have been deleted." */
+  /** A sentence after an error message, such as "It may not have been deleted." */
   hint: string;
   children: ComponentChildren;
 }
 
-/** Removes something after confirmation. */
+/** A dialog that asks for confirmation before an object is removed. */
 export function ConfirmRemoval({ remove, onDone, hint, ...confirm }: Props) {
   const isGone = (error: unknown) => error instanceof NotFoundError;
   const removal = useSingleFlight({

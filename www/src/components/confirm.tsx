@@ -1,4 +1,3 @@
-// A confirmation dialog.
 import type { ComponentChildren } from "preact";
 import { Modal } from "./modal";
 import type { useSingleFlight } from "./use-single-flight";
@@ -10,11 +9,11 @@ interface Props {
   /** Labels of the buttons; `pending` replaces `confirm` while the mutation runs. */
   labels: { cancel: string; confirm: string; pending: string };
   isDestructive?: boolean;
-  /** The message for an error, or false to show none. */
+  /** Returns the message for an error, or false to show none. */
   errorText: (error: unknown) => string | false;
   onClose: () => void;
   fallbackFocus?: () => HTMLElement | null;
-  /** What will happen. */
+  /** Describes the consequences for the user. */
   children: ComponentChildren;
 }
 
@@ -30,7 +29,7 @@ export function Confirm({
 }: Props) {
   const { error, isPending } = mutation;
   const message = error !== null && errorText(error);
-  // A running mutation can't be cancelled. `isPending` is rendered later than it starts, so ask the mutation itself.
+  // A running mutation can't be cancelled. `isPending` would be too late, because it changes only with the next render.
   const cancel = () => !mutation.isInFlight() && onClose();
   return (
     <Modal title={title} kind="alert" onClose={cancel} fallbackFocus={fallbackFocus}>

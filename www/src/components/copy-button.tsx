@@ -6,7 +6,7 @@ const MESSAGE_MS = 2_000;
 interface Props {
   text: string;
   label?: string;
-  /** Whether the label is visible, not only announced. */
+  /** Whether the label is visible. Otherwise only screen readers announce it. */
   showLabel?: boolean;
 }
 
@@ -35,7 +35,7 @@ export function CopyButton({ text, label = "Copy", showLabel = false }: Props) {
   );
 }
 
-/** A value in a description list that can be copied. */
+/** A value with a button that copies it. */
 export const CopyableCode = ({ text, noun }: { text: string; noun: string }) => (
   <dd class="copyable">
     <code>{text}</code> <CopyButton text={text} label={`Copy the ${noun}`} />

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A term with its description, in a `dl`. */
+/** A term and its description in a `<dl>`. */
 export const DescriptionItem = ({ name, children }: { name: string; children: ComponentChildren }) => (
   <>
     <dt>{name}</dt>

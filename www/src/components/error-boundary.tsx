@@ -2,9 +2,9 @@ import { Component, type ComponentChildren } from "preact";
 import { CopyButton } from "./copy-button";
 
 interface Props {
-  /** Changing it clears the error. */
+  /** A new value clears the error, for example after navigation. */
   resetKey: string;
-  /** Undefined when signed out. */
+  /** Undefined if the user is signed out. */
   onSignOut?: (() => void) | undefined;
   children: ComponentChildren;
 }
@@ -13,7 +13,7 @@ interface State {
   error?: unknown;
 }
 
-/** Details for the operator. The address has no query, which may contain personal data. */
+/** Error details for the operator. Omits the URL's query, which may contain personal data. */
 function detailsOf(error: unknown, location: string): string {
   const description = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error);
   return [
@@ -24,7 +24,7 @@ function detailsOf(error: unknown, location: string): string {
   ].join("\n");
 }
 
-/** Shows an error message with next steps when rendering its children fails. */
+/** Shows an error message with next steps if its children can't be rendered. */
 export class ErrorBoundary extends Component<Props, State> {
   static override getDerivedStateFromError(error: unknown): State {
     return { error: error ?? new Error("An empty value was thrown.") };

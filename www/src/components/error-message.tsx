@@ -26,12 +26,12 @@ const PLATFORM_ERRORS: Partial<Record<string, string>> = {
   platform_timeout: "The platform did not respond in time",
 };
 
-/** A title and explanation for any error. */
+/** Returns a title and an explanation for any error. */
 export function explainError(error: unknown): Explanation {
   if (!(error instanceof VaultError))
     return { title: "The console failed", detail: `Reload the page. (${String(error)})` };
   const detail = error.message;
-  // An error without headers did not come from the service, so its code has no page.
+  // An error without headers comes from the package, not from the service, so no page documents its code.
   const common = {
     ...(error.headers && { helpUrl: `/problems/${error.code}` }),
     ...(error.requestId && { requestId: error.requestId }),
@@ -55,13 +55,13 @@ export function explainError(error: unknown): Explanation {
   return { title: "This request is not valid", detail, ...common };
 }
 
-/** The explanation as one or two sentences. */
+/** Returns the explanation of an error as one or two sentences. */
 export function describeError(error: unknown): string {
   const { title, detail } = explainError(error);
   return `${title}. ${detail}`;
 }
 
-/** Whether the failure is temporary, so that stale data is still worth showing. */
+/** Whether an error is temporary, so that stale data should stay visible. */
 export const isTransient = (error: unknown) =>
   [ConnectionError, TimeoutError, RateLimitError, ServerError].some((kind) => error instanceof kind);
 

@@ -1,7 +1,7 @@
-// Finds and formats the validation errors of a field.
+// Finds and formats validation errors ("faults").
 import type { Fault, VaultError } from "connector-vault/slim";
 
-/** The message for a parameter or body member, as a sentence. */
+/** Returns the first error of a parameter or body member as a sentence. */
 export function faultAt(faults: readonly Fault[], location: string): string | undefined {
   const fault = faults.find(
     ({ parameter, pointer }) => parameter === location || pointer === location || pointer?.startsWith(`${location}/`),
@@ -9,7 +9,7 @@ export function faultAt(faults: readonly Fault[], location: string): string | un
   return fault && faultMessage(fault);
 }
 
-/** The fault as a sentence. It appears next to its field, so the field's name is removed. */
+/** Formats a fault as a sentence, without the name of the field: the message appears next to it. */
 export function faultMessage({ detail, suggestion }: Fault): string {
   const text = detail.replace(/^`[^`]*` /, "").replaceAll("`", "");
   const isNamed = suggestion !== undefined && text.split(/[^\w-]+/).includes(suggestion);
@@ -17,5 +17,5 @@ export function faultMessage({ detail, suggestion }: Fault): string {
   return message.startsWith("is ") ? `This ${message}` : message.charAt(0).toUpperCase() + message.slice(1);
 }
 
-/** The faults of a rejected request. */
+/** Returns the faults of a rejected request; empty for other errors. */
 export const faultsOf = (error: unknown): readonly Fault[] => (error as Partial<VaultError> | undefined)?.errors ?? [];

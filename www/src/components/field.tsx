@@ -3,13 +3,11 @@ import { useId } from "preact/hooks";
 
 interface Props {
   label: string;
-  /** Language of the label, if it is not that of the page. */
+  /** Language of the label, if it differs from the page's language. */
   labelLang?: string | undefined;
-  /** Help text. */
   hint?: ComponentChildren;
-  /** Validation error. */
   fault?: string | undefined;
-  /** Renders the control with the attributes that link it to its label, hint and error. */
+  /** Renders the control with attributes that refer to its label, hint and error. */
   children: (attributes: InputAttributes) => ComponentChildren;
 }
 
@@ -19,7 +17,7 @@ export interface InputAttributes {
   "aria-describedby": string | undefined;
 }
 
-/** A form field with label, control, error and hint. */
+/** A form field: label, control, error and hint. */
 export function Field({ label, labelLang, hint, fault, children }: Props) {
   const id = useId();
   const describedBy = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(" ");

@@ -1,7 +1,7 @@
 import { describeError } from "./error-message";
 import { faultsOf } from "./faults";
 
-/** Why a form could not be submitted. `hint` says what to check before trying again. */
+/** The error after a failed submit. `hint` says what to check before trying again. */
 export const FormError = ({ error, hint }: { error: unknown; hint?: string }) => (
   <p class="note" data-tone="bad" role="alert">
     {faultsOf(error).length > 0

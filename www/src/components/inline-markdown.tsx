@@ -1,7 +1,7 @@
 const TOKEN = /(`[^`]+`|\[[^\]]+\]\(https?:[^\s)]+\))/;
 const LINK = /^\[(.+)\]\((.+)\)$/;
 
-/** Text with Markdown's inline code and links. */
+/** Renders the inline code and links of a Markdown text. */
 export const InlineMarkdown = ({ text }: { text: string }) => (
   <>
     {text.split(TOKEN).map((part, index) => {

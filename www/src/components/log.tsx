@@ -10,12 +10,12 @@ interface Props<Row> {
   rows: readonly Row[];
   /** The name of the list, such as "Events". */
   label: string;
-  /** Shown when there are no rows. */
+  /** The message for an empty list. */
   empty: string;
   children: (row: Row) => ComponentChildren;
 }
 
-/** A list of log entries, latest first, with a button for older ones. */
+/** A list of log entries, newest first, with a button that loads older ones. */
 export function Log<Row>({ query, rows, label, empty, children }: Props<Row>) {
   return (
     <QueryView query={query} name={label.toLowerCase()} rows={8}>

@@ -10,7 +10,7 @@ function monogram(name: string): string {
 
 const tint = (name: string) => [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % TINTS;
 
-/** Whether the logo is on this origin. Loading it from elsewhere would reveal to other hosts what the user views. */
+/** Whether the logo is on this origin. Loading it from another host would reveal to that host what the user views. */
 const isSameOrigin = (image: string) => new URL(image, location.href).origin === location.origin;
 
 interface Props {
@@ -21,7 +21,7 @@ interface Props {
   isAppLogo?: boolean;
 }
 
-/** A logo, or else the name's initials. Decorative: the name is always next to it. */
+/** A logo, or the initials of the name if there is none. Decorative, because the name is always next to it. */
 export function Logo({ name, image, size = 40, isAppLogo = false }: Props) {
   const [failedImage, setFailedImage] = useState<string>();
   if (!image || failedImage === image || !(isAppLogo || isSameOrigin(image))) {

@@ -4,9 +4,9 @@ import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   title: ComponentChildren;
-  /** `drawer`: at the side; `alert`: a question; `form`: fields to fill in. */
+  /** `drawer`: a panel at the side; `alert`: a question; `form`: fields to fill in. */
   kind: "drawer" | "alert" | "form";
-  /** Only a button inside closes it, because its content can't be shown again. */
+  /** Only a button in the dialog closes it, for content that can't be shown again. */
   mustConfirm?: boolean;
   onClose: () => void;
   /** Where to move the focus if the element that opened the dialog no longer exists. */
@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * A modal dialog, open while it is mounted. It traps the focus and restores it afterwards. Initially the title has the
- * focus, or in a form the field with `autofocus`.
+ * A modal dialog, open while the component is mounted. It traps the focus and restores it afterwards. Initially it
+ * focuses the title, or in a form the field with `autofocus`.
  */
 export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus, children }: Props) {
   const dismiss = () => !mustConfirm && onClose();
@@ -27,7 +27,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    // Close it before it is removed: only then does the browser restore the focus.
+    // The browser restores the focus only if the dialog is closed before it is removed.
     return () => element?.close();
   }, []);
   useEffect(
@@ -41,7 +41,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
 
   const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLDialogElement>) => {
     if (event.key !== "Escape" || event.isComposing) return;
-    // Escape closes one dialog at a time, and only if the caller agrees.
+    // Escape closes only the innermost dialog, and only if the caller agrees.
     event.stopPropagation();
     event.preventDefault();
     dismiss();
@@ -64,7 +64,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
         dismiss();
       }}
       onClose={() => {
-        // Browsers can force a dialog to close. Reopen it and let the caller decide.
+        // Browsers can force a dialog to close. Reopen the dialog and let the caller decide.
         if (!dialog.current?.isConnected) return;
         dialog.current.showModal();
         dismiss();
@@ -85,7 +85,7 @@ export function Modal({ title, kind, mustConfirm = false, onClose, fallbackFocus
   );
 }
 
-/** Focuses the first field of a form, or its submit button. For forms that are rendered after their dialog. */
+/** Focuses the first field of a form, or its submit button. For forms that load after their dialog opens. */
 export function useFocusFirst(form: RefObject<HTMLFormElement>) {
   useEffect(() => {
     form.current?.querySelector<HTMLElement>("input:not([type=checkbox]), select, [type=submit]")?.focus();

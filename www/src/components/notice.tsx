@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-/** A status message. The live region is rendered before its text, so that screen readers announce it. */
+/** A status message. Screen readers announce it only because the live region exists before its text. */
 export const Notice = ({ children }: { children: ComponentChildren }) => (
   <div role="status">
     {children && (

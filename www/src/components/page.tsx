@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 interface Props {
   title: string;
   breadcrumb?: ComponentChildren;
-  /** Shown next to the title, such as the number of rows. */
+  /** A text next to the title, such as the number of rows. */
   count?: ComponentChildren;
   /** Buttons next to the title. */
   actions?: ComponentChildren;
@@ -14,7 +14,7 @@ interface Props {
 /** Whether the user has navigated since the page loaded. */
 let hasNavigated = false;
 
-/** A view with its title, which receives the focus after navigation. */
+/** A view with a title. The title receives the focus after navigation. */
 export function Page({ title, breadcrumb, count, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -46,5 +46,5 @@ export function Page({ title, breadcrumb, count, actions, children }: Props) {
   );
 }
 
-/** The title of the current view, to focus when the focused element is removed. */
+/** Returns the title of the current view, which receives the focus when the focused element is removed. */
 export const pageHeading = () => document.querySelector<HTMLElement>("h1");

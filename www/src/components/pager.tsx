@@ -3,7 +3,7 @@ import { Link } from "wouter-preact";
 interface Props {
   page: number;
   pages: number;
-  /** Undefined if there is no such page. */
+  /** URL of the page; undefined if there is none. */
   previous: string | undefined;
   next: string | undefined;
 }
@@ -31,13 +31,13 @@ export function Pager({ page, pages, previous, next }: Props) {
   );
 }
 
-/** A pager for lists with the page number in the address. */
+/** A pager for lists with the page number in the URL. */
 export function NumberedPager({
   page,
   pages,
   hrefOf,
 }: Pick<Props, "page" | "pages"> & { hrefOf: (values: { page: string | undefined }) => string }) {
-  // Beyond the end, the previous page is the last one.
+  // If the page number is too high, go back to the last page.
   const previousPage = Math.min(page - 1, Math.max(pages, 1));
   const pageHref = (number: number) => hrefOf({ page: number > 1 ? String(number) : undefined });
   return (

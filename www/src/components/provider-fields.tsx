@@ -2,23 +2,23 @@ import type { Fault } from "connector-vault/slim";
 import { faultAt } from "./faults";
 import { TextField } from "./field";
 
-/** An OpenID provider, with the credentials of the service's client there. */
+/** An OpenID provider, with the credentials of the service's client at the provider. */
 export interface Provider {
   issuer: string;
   clientId: string;
-  /** Empty to keep the stored one. */
+  /** If empty, the stored secret does not change. */
   clientSecret: string;
 }
 
 interface Props {
   value: Provider;
-  /** Whether a secret is stored. */
+  /** Whether the service has a client secret. */
   hasSecret: boolean;
   faults: readonly Fault[];
   onChange: (changes: Partial<Provider>) => void;
 }
 
-/** The members of a request to configure a sign-in at the provider. */
+/** The members of the request that configures sign-in with the provider. */
 export const providerRequest = ({ issuer, clientId, clientSecret }: Provider) => ({
   issuer: issuer.trim(),
   clientId: clientId.trim(),

@@ -7,7 +7,7 @@ interface Props<Data> {
   query: Pick<UseQueryResult<Data>, "data" | "error" | "isFetching" | "isPending" | "isPlaceholderData"> & {
     refetch: () => unknown;
   };
-  /** Name of the data for screen readers: "connectors". */
+  /** What the query loads, for screen readers: "connectors". */
   name: string;
   /** Number of placeholder rows. */
   rows?: number;
@@ -15,15 +15,15 @@ interface Props<Data> {
 }
 
 /**
- * Shows the data of a query, a placeholder while it loads, or the error. If a refetch fails temporarily, the old data
- * stays with a warning.
+ * Shows the data of a query, a placeholder while it loads, or the error. After a temporary failure of a refetch, shows
+ * the old data with a warning.
  */
 export function QueryView<Data>({ query, name, rows, children }: Props<Data>) {
   const { data, error, isFetching, isPending, isPlaceholderData, refetch } = query;
   const isStale = data !== undefined && isTransient(error);
   if (error && !isFetching && !isStale) return <ErrorMessage error={error} onRetry={() => void refetch()} />;
   if (isPending || data === undefined) return <Loading name={name} {...(rows !== undefined && { rows })} />;
-  // Previous data stays, marked as busy, until the new data arrives.
+  // While new data loads, show the previous data, marked as busy.
   return (
     <>
       {isStale && (

@@ -11,24 +11,24 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
 
-/** The largest unit that fits the distance. */
+/** The largest unit that is not longer than the distance. */
 const unitOf = (distance: number) =>
   UNITS.find(([, unitMs]) => Math.abs(distance) >= unitMs) ?? (["second", 1_000] as const);
 
-/** "3 hours ago", "in 2 days". */
+/** Formats a relative time: "3 hours ago", "in 2 days". */
 export function formatRelative(at: string, now = Date.now()): string {
   const distance = Date.parse(at) - now;
   const [unit, length] = unitOf(distance);
   return RELATIVE.format(Math.round(distance / length), unit);
 }
 
-/** The current time, updated as often as the relative text can change. */
+/** The current time, which updates as often as the relative time can change. */
 export function useNow(at: string | null): number {
   const [tick, setTick] = useState(0);
   useEffect(() => {
     if (at === null) return;
     const [, length] = unitOf(Date.parse(at) - Date.now());
-    // A text in days or longer units changes too rarely for a timer.
+    // Days and longer units change too rarely for a timer.
     if (length > 3_600_000) return;
     const timer = setTimeout(() => setTick(tick + 1), length / 2);
     return () => clearTimeout(timer);
@@ -36,10 +36,10 @@ export function useNow(at: string | null): number {
   return Date.now();
 }
 
-/** The time in the user's time zone. */
+/** Formats a time in the user's time zone. */
 export const formatExact = (at: string) => EXACT.format(new Date(at));
 
-/** A relative time, with the exact one as its title. */
+/** A relative time, with the exact time as its tooltip. */
 export function RelativeTime({ at, showExact = false }: { at: string; showExact?: boolean }) {
   const now = useNow(at);
   return (
@@ -50,7 +50,7 @@ export function RelativeTime({ at, showExact = false }: { at: string; showExact?
   );
 }
 
-/** The time that has passed since a moment, such as "3 hours". */
+/** The time since `at`, such as "3 hours". */
 export function Duration({ at }: { at: string }) {
   const distance = useNow(at) - Date.parse(at);
   const [unit, length] = unitOf(distance);
@@ -62,6 +62,6 @@ export function Duration({ at }: { at: string }) {
   );
 }
 
-/** The time at which something is due. After that time, it can happen at any moment. */
+/** The relative time at which a scheduled job is due, or "any moment now" if that time has passed. */
 export const DueTime = ({ at, showExact = false }: { at: string; showExact?: boolean }) =>
   Date.parse(at) > useNow(at) ? <RelativeTime at={at} showExact={showExact} /> : <>any moment now</>;

@@ -2,7 +2,6 @@ import type { Scope } from "connector-vault/slim";
 
 interface Props {
   legend: string;
-  /** The scopes to choose from. */
   options: readonly Scope[];
   value: readonly Scope[];
   fault?: string | undefined;

@@ -8,7 +8,7 @@ interface Props {
   placeholder?: string;
   value: string;
   maxLength?: number;
-  /** Shorter input is not searched while the user types. Enter always searches. */
+  /** Typing starts a search only from this length on. Enter always starts one. */
   minLength?: number;
   hint?: string | undefined;
   fault?: string | undefined;
@@ -17,7 +17,7 @@ interface Props {
   onChange: (value: string) => void;
 }
 
-/** A search field that reports its value when the user pauses. */
+/** A search field that reports its value when the user stops typing. */
 export function SearchField({
   value,
   maxLength = 100,
@@ -30,7 +30,7 @@ export function SearchField({
   const [input, setInput] = useState(value);
   const timer = useRef<number>();
   const reported = useRef(value);
-  // The address changed through the back button or a link.
+  // The URL has changed, for example because of the back button.
   useEffect(() => {
     if (value === reported.current) return;
     clearTimeout(timer.current);

@@ -7,7 +7,7 @@ interface Props {
   secret: string;
   onClose: () => void;
   fallbackFocus: () => HTMLElement | null;
-  /** What the secret is for. */
+  /** Explains what the secret is for. */
   children: ComponentChildren;
 }
 

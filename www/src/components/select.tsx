@@ -10,7 +10,7 @@ interface Props {
 }
 
 export function Select({ label, value, options, hint, fault, onChange }: Props) {
-  // A link can contain a value that is not in the list.
+  // A URL can contain a value that is not an option.
   const allOptions = options.some(([option]) => option === value) ? options : [...options, [value, value] as const];
   return (
     <Field label={label} hint={hint} fault={fault}>

@@ -3,7 +3,7 @@ interface Props {
   label?: string;
 }
 
-/** Loads the next page of an infinite query. Renders nothing on the last page. */
+/** A button that loads the next page of an infinite query. Renders nothing after the last page. */
 export function ShowOlder({ query: { hasNextPage, isFetchingNextPage, fetchNextPage }, label = "Show older" }: Props) {
   if (!hasNextPage) return null;
   return (

@@ -6,10 +6,10 @@ const MAX_LINE_LENGTH = 80;
 
 export interface ApiCall {
   method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Path and query. */
+  /** Includes the query. */
   path: string;
   body?: unknown;
-  /** The same request with the npm package. */
+  /** The request as code for the npm package. */
   javascript: string;
 }
 
@@ -22,7 +22,7 @@ export function toJson(value: unknown): string {
   return line.length > MAX_LINE_LENGTH ? JSON.stringify(value, undefined, 2) : line;
 }
 
-/** The request as a curl command, with the key in `$KEY`. */
+/** Formats a request as a curl command, with the key in `$KEY`. */
 export function curl({ method, path, body }: ApiCall): string {
   const lines = [
     `curl ${method === "GET" ? "" : `-X ${method} `}${shellQuote(location.origin + path)}`,
@@ -37,7 +37,7 @@ export const javascript = (call: ApiCall) => `import { ConnectorVault } from "co
 const vault = new ConnectorVault({ baseUrl: ${JSON.stringify(location.origin)}, secret: process.env.KEY });
 ${call.javascript}`;
 
-/** An object as a JavaScript literal on one line. */
+/** Formats an object as a JavaScript literal on one line. */
 export function toLiteral(value: object): string {
   const members = Object.entries(value).filter(([, memberValue]) => memberValue !== undefined);
   return members.length === 0
@@ -59,7 +59,7 @@ const LANGUAGES = [
   ["JavaScript", javascript],
 ] as const;
 
-/** A collapsed API request. */
+/** An API request in a collapsed section. */
 export const Snippet = ({ call, title = "API request" }: { call: ApiCall; title?: string }) => (
   <details class="snippet">
     <summary>{title}</summary>
@@ -67,7 +67,7 @@ export const Snippet = ({ call, title = "API request" }: { call: ApiCall; title?
   </details>
 );
 
-/** The request in the selected language. */
+/** An API request as code in the selected language. */
 export function CodeTabs({ call }: { call: ApiCall }) {
   const [selected, setSelected] = useState(0);
   const [, format] = LANGUAGES[selected] ?? LANGUAGES[0];

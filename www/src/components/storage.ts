@@ -1,4 +1,4 @@
-// Access to web storage. Browsers that block storage throw on any access.
+// Access to web storage. If the browser blocks storage, every access throws.
 
 type StorageArea = "localStorage" | "sessionStorage";
 
@@ -10,7 +10,7 @@ export function readStorage(area: StorageArea, name: string): string | undefined
   }
 }
 
-/** Stores a value, or removes it if undefined. If storage is blocked, the value lives in memory only. */
+/** Stores a value, or removes it if it is undefined. Does nothing if storage is blocked. */
 export function writeStorage(area: StorageArea, name: string, value: string | undefined): void {
   try {
     if (value === undefined) window[area].removeItem(name);

@@ -7,7 +7,7 @@ interface Props {
   hrefOf: (name: string) => string;
 }
 
-/** The message for an unknown name in the address, with links to similar names. */
+/** The message for an unknown name in the URL, with links to similar names. */
 export function Suggestions({ title, suggestions, hrefOf }: Props) {
   return (
     <EmptyState title={title}>

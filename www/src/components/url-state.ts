@@ -1,10 +1,10 @@
-// View state lives in the URL, so that links, reloads and the back button restore it.
+// Stores view state in the URL, so that links, reloads and the back button restore it.
 import { useCallback, useMemo } from "preact/hooks";
 import { useLocation, useSearch } from "wouter-preact";
 
 export type QueryValues<Name extends string> = Partial<Record<Name, string>>;
 
-/** The URL of a path with changed query parameters. Undefined and empty values are removed. */
+/** Returns the URL of a path with changed query parameters. Removes parameters with undefined and empty values. */
 export function withQuery(path: string, search: string, values: Record<string, string | undefined>): string {
   const query = new URLSearchParams(search);
   for (const [name, value] of Object.entries(values)) {
@@ -15,8 +15,8 @@ export function withQuery(path: string, search: string, values: Record<string, s
 }
 
 /**
- * The query parameters with these names, a function for links that change them, and one that navigates there. Typing
- * replaces the history entry instead of adding one.
+ * Returns the query parameters `names`, a function that builds a URL with changed parameters, and one that navigates to
+ * it. Typing replaces the history entry instead of adding one.
  */
 export function useUrlState<Name extends string>(names: readonly Name[]) {
   const [path, navigate] = useLocation();
@@ -36,7 +36,7 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
   );
   const change = useCallback(
     (changes: Record<string, string | undefined>, options?: { replace?: boolean }) => {
-      // The caller may have rendered before a later change.
+      // Not the caller's `search`, which may be older than the URL.
       const currentSearch = location.search.slice(1);
       const href = withQuery(path, currentSearch, changes);
       if (href !== path + (currentSearch && `?${currentSearch}`)) navigate(href, options);
@@ -46,6 +46,6 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
   return { values, hrefOf, change };
 }
 
-/** A positive integer from the URL; anything else counts as absent. */
+/** Parses a positive integer from the URL. Ignores anything else. */
 export const positiveInteger = (text: string | undefined) =>
   text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;

@@ -1,16 +1,18 @@
-// Mutations that can't run twice concurrently, for users who press twice or leave before the response arrives.
+// Mutations that ignore a second press of the button, and responses that arrive after the user has left.
 import { useMutation, type MutationFunction, type UseMutationOptions } from "@tanstack/preact-query";
 import { useEffect, useRef } from "preact/hooks";
 
-/** A mutation that ignores further calls while it runs. A ref guards it, because `isPending` is rendered too late. */
+/**
+ * A mutation that ignores other calls while it runs. Uses a ref, because `isPending` changes only with the next render.
+ */
 export function useSingleFlight<Data, Variables = void>(
   options: Omit<UseMutationOptions<Data, unknown, Variables>, "onSettled" | "mutationFn"> & {
     mutationFn: MutationFunction<Data, Variables>;
   },
 ) {
   const inFlight = useRef(false);
-  // The query library applies new options only after rendering. Without this, Enter right after the last keystroke
-  // would send the previous input.
+  // The query library applies new options only after rendering. Without this ref, Enter right after a keystroke would
+  // send the previous input.
   const latest = useRef(options.mutationFn);
   latest.current = options.mutationFn;
   const mutation = useMutation<Data, unknown, Variables>({
@@ -26,7 +28,7 @@ export function useSingleFlight<Data, Variables = void>(
   return { ...mutation, run, isInFlight: () => inFlight.current };
 }
 
-/** Whether the component is still mounted. A late response must not navigate a user who has left. */
+/** Returns whether the component is still mounted, because a late response must not navigate a user who has left. */
 export function useIsMounted(): () => boolean {
   const isMounted = useRef(true);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Forms that show validation errors after the first submit.
+// The state of forms that show validation errors after the first submit.
 import type { Fault } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -9,8 +9,8 @@ import type { useSingleFlight } from "./use-single-flight";
 type Mutation = Pick<ReturnType<typeof useSingleFlight<unknown, never>>, "error" | "isError" | "isInFlight" | "reset">;
 
 /**
- * State of a form that submits a mutation. `localFaults` are found without a request. By default, the form is valid if
- * there are none.
+ * State of a form that submits a mutation. `localFaults` are errors that were found without a request. By default, a
+ * form without them is valid.
  */
 export function useValidatedForm(change: Mutation, localFaults: readonly Fault[], isValid = localFaults.length === 0) {
   const form = useRef<HTMLFormElement>(null);
@@ -26,7 +26,7 @@ export function useValidatedForm(change: Mutation, localFaults: readonly Fault[]
     form,
     isSubmitted,
     faults: isSubmitted ? [...localFaults, ...faultsOf(error)] : [],
-    /** Applies a change, unless the form is being submitted. */
+    /** Applies a user's change, unless the form is being submitted. */
     edit: (applyChange: () => void) => {
       if (change.isInFlight()) return;
       applyChange();

@@ -1,5 +1,5 @@
-// API client of the connect window. It sends its few requests itself, so that users do not wait for the WebAssembly
-// module of the npm package; only its types are used.
+// API client of the connect window. It uses only the types of the npm package, so that users need not wait for the
+// package's WebAssembly module.
 import type {
   ConnectAttempt,
   Connection,
@@ -13,27 +13,27 @@ import type {
 } from "connector-vault/slim";
 import { language } from "./texts";
 
-/** How long the service may hold a request for an attempt, in seconds. */
+/** Long polling: how long the service may delay its response until the attempt ends. */
 const WAIT_SECONDS = 25;
-/** The timeout of a request: long, because the service waits for platforms. */
+/** The timeout of a request. Long, because the service waits for responses of platforms. */
 const TIMEOUT_MS = 60_000;
-/** Pause after a failed request for an attempt, in milliseconds. */
+/** Minimum interval between two requests for an attempt. */
 const RETRY_PAUSE_MS = 2_000;
-/** Pauses before each retry of a read, in milliseconds. */
+/** Delays before the retries of a read. */
 const RETRY_MS = [500, 1_000];
 const PAGE_SIZE = 30;
 
-/** The members of a problem document that the window uses. */
+/** The members of a problem (RFC 9457) that the window uses. */
 interface Problem {
   code: string;
   detail: string;
   errors?: readonly Fault[];
   requestId?: string;
-  /** The existing connection. */
+  /** With `connection_exists`: the existing connection. */
   connectionId?: string;
 }
 
-/** An error response, or no response at all. */
+/** An error response, or a request without a response. */
 export class ApiError extends Error {
   /** Undefined if there was no valid response. */
   readonly status: number | undefined;
@@ -54,7 +54,7 @@ export class ApiError extends Error {
 
 export const isExpired = (error: unknown) => error instanceof ApiError && error.status === 401;
 
-/** Whether a retry may succeed. */
+/** Whether an error is temporary, so that a retry may succeed. */
 const isTransient = (error: unknown) =>
   error instanceof ApiError && (error.status === undefined || error.status === 429 || error.status >= 500);
 
@@ -68,7 +68,7 @@ export interface FailedConnection {
   connector: Connector | undefined;
 }
 
-/** Exchanges the code of a link for its token. Fails with 401 if the code was already used or has expired. */
+/** Exchanges the code of a link for a token. Fails with 401 if the code was already used or has expired. */
 export const exchange = async (code: string): Promise<string> =>
   (await request<{ token: string }>("/connect/token", { method: "POST", headers: { "x-connect-code": code } })).token;
 
@@ -85,8 +85,8 @@ export class ApiClient {
   connection = (id: string) => this.#read<Connection>(`/v1/vault/connections/${encodeURIComponent(id)}`);
 
   /**
-   * Searches connectable platforms. Without a query, returns those with an OAuth client or enabled by the operator, if
-   * any: a whole catalog is too long to scroll through.
+   * Searches connectable platforms. Without a query, returns only those that have an OAuth client or that the operator
+   * enabled, if there are any: a whole catalog is too long to scroll through.
    */
   async findPlatforms(q: string, isChosen: boolean, signal: AbortSignal): Promise<ConnectorPage> {
     const search = (filters: Record<string, string>) => {
@@ -111,14 +111,14 @@ export class ApiClient {
     return (await this.#read<ConnectorPage>(`/v1/available-connectors?${query}`)).total > 0;
   }
 
-  /** The platforms, or the given one, to which the identity has working connections. */
+  /** Returns the platforms to which the identity has working connections. `platform` limits the search to one. */
   async findConnected(platform?: string): Promise<ReadonlySet<string>> {
     const query = new URLSearchParams({ limit: "100", ...(platform !== undefined && { platform }) });
     const { rows } = await this.#read<{ rows: Connection[] }>(`/v1/vault/connections?${query}`);
     return new Set(rows.filter(({ state }) => state !== "failed").map((row) => row.platform));
   }
 
-  /** Failed connections, each with its connector if it can be loaded. */
+  /** Returns failed connections, each with its connector if it can be loaded. */
   async findFailed(): Promise<FailedConnection[]> {
     const pages = [true, false].map((active) =>
       this.#read<{ rows: ConnectionWithAccount[] }>(
@@ -132,20 +132,20 @@ export class ApiClient {
     return failedConnections.map((connection) => ({ connection, connector: byPlatform.get(connection.platform) }));
   }
 
-  /** Optional: reconnecting also works without a name and logo. */
+  /** Returns undefined on failure: reconnecting also works without the platform's name and logo. */
   async #findConnector(platform: string): Promise<Connector | undefined> {
     const query = new URLSearchParams({ platform, limit: "1" });
     const page = await this.#read<ConnectorPage>(`/v1/available-connectors?${query}`).catch(() => undefined);
     return page?.rows[0];
   }
 
-  /** Connects an account, or starts an attempt that continues at the platform. */
+  /** Returns the connection, or an attempt that continues at the platform. */
   start = (attempt: NewConnectAttempt) =>
     this.#send<Connection | PendingAttempt>("/v1/vault/connect", { body: attempt });
 
   attempt = (id: string) => this.#read<ConnectAttempt>(`/v1/vault/connect/${id}`);
 
-  /** Waits until an attempt ends. An event on `wake` checks immediately. */
+  /** Waits until an attempt ends. An event on `wake` checks the attempt immediately. */
   async outcomeOf(id: string, signal: AbortSignal, wake: EventTarget): Promise<ConnectAttempt> {
     for (let shouldWait = true; ; ) {
       const controller = new AbortController();
@@ -157,7 +157,7 @@ export class ApiClient {
         const address = `/v1/vault/connect/${id}${shouldWait ? `?wait=${WAIT_SECONDS}` : ""}`;
         const attempt = await this.#send<ConnectAttempt>(address, { signal: controller.signal });
         if (attempt.status !== "pending") return attempt;
-        // Avoid a tight loop if the service does not hold requests.
+        // Avoid a tight loop if the service responds immediately.
         if (shouldWait && Date.now() - startedAt < RETRY_PAUSE_MS) await pause(RETRY_PAUSE_MS, signal);
         shouldWait = true;
       } catch (error) {
@@ -172,7 +172,7 @@ export class ApiClient {
     }
   }
 
-  /** A read, which is safe to retry. */
+  /** Sends a GET request, with retries. */
   async #read<Body>(address: string, signal?: AbortSignal): Promise<Body> {
     for (const ms of RETRY_MS) {
       try {
@@ -199,7 +199,7 @@ async function request<Body>(address: string, init: RequestInit, signal?: AbortS
   let response: Response;
   let text: string;
   try {
-    // The request contains secrets of this service only, so it must not follow a redirect.
+    // Redirects are errors: the request contains a secret, which must not reach another host.
     response = await fetch(address, { ...init, signal: AbortSignal.any(signals), redirect: "error" });
     text = await response.text();
   } catch {
@@ -211,7 +211,7 @@ async function request<Body>(address: string, init: RequestInit, signal?: AbortS
   throw new ApiError({ code, detail, ...more }, response.status);
 }
 
-/** Parses a body. Undefined if it is not JSON, for example if it is an error page of a proxy. */
+/** Parses a body. Returns undefined if it is not a JSON object, such as the error page of a proxy. */
 function parseObject(text: string): Partial<Problem> | undefined {
   try {
     return JSON.parse(text) ?? undefined;

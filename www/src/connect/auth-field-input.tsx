@@ -8,7 +8,7 @@ interface Props {
   field: AuthField;
   value: string;
   fault: string | undefined;
-  /** Whether the app has set the value, so that the user can't change it. */
+  /** Whether the app has set a value that the user can't change. */
   isFixed?: boolean;
   onInput: (value: string) => void;
   onBlur?: (() => void) | undefined;
@@ -98,7 +98,7 @@ function SecretField({ label, labelLang, hint, fault, name, isRequired, value, o
   );
 }
 
-/** The validation error of a value. In English, it is worded as the service does. */
+/** Returns the validation error of a value. In English, the wording is the same as the service's. */
 export function validateField({ required, pattern, enum: allowed, default: fallback }: AuthField, value: string) {
   if (value === "") return required && fallback === null ? say("field.required") : undefined;
   if (allowed && !allowed.includes(value)) return say("field.oneOf", { values: allowed.join(", ") });
@@ -109,7 +109,7 @@ function matches(pattern: string, value: string): boolean {
   try {
     return new RegExp(`^(?:${pattern})$`, "u").test(value);
   } catch {
-    // This browser can't compile the pattern, so only the service checks the value.
+    // This browser does not support the pattern, so only the service validates the value.
     return true;
   }
 }

@@ -1,4 +1,4 @@
-// Determines which values an auth method requires, and whether the user, the app or the platform provides them.
+// Determines which auth methods can be used, and whether the user, the app or the platform provides a field's value.
 import type { AuthField, AuthMethod, ConnectorDetail } from "connector-vault/slim";
 
 /** Whether the method redirects to the platform's own page. */
@@ -6,8 +6,8 @@ export const isRedirectMethod = (method: AuthMethod) =>
   method.type === "oauth2" && method.grant === "authorization_code";
 
 /**
- * Removes the OAuth methods of a connector without an OAuth client, because they can't work. Keeps them if there are no
- * others.
+ * Removes the OAuth methods of a connector without an OAuth client, because they can't work. Keeps them if the
+ * connector has no other methods.
  */
 export function withUsableMethods(connector: ConnectorDetail, hasClient: boolean): ConnectorDetail {
   const otherMethods = connector.authMethods.filter(({ type }) => type !== "oauth2");
@@ -15,8 +15,8 @@ export function withUsableMethods(connector: ConnectorDetail, hasClient: boolean
 }
 
 /**
- * Whether a field decides which host receives the app's secret or a token. The service accepts such a value from the
- * app only, unless the catalog lists all valid ones.
+ * Whether a field determines which host receives the app's secret or a token. The service accepts such a value only
+ * from the app, unless the catalog lists all valid values.
  */
 export const isSetByApp = (
   { servers }: Pick<ConnectorDetail, "servers">,
@@ -30,13 +30,13 @@ export const isSetByApp = (
     ...servers.map(({ url }) => url),
   ].some((url) => hostVariables(url ?? "", method.fields).includes(name));
 
-/** Whether the platform returns the value when the user connects, so that the user is not asked for it. */
+/** Whether the platform returns the value when the user connects, so that the user need not enter it. */
 export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
   method.type === "oauth2" && method.fieldSources.some(({ field }) => field === name);
 
 /**
- * The variables that decide which domain a host belongs to: none if the host ends with two literal labels; only the last
- * one if the host ends with it and the catalog lists its values; otherwise all of them.
+ * Returns the variables that determine the domain of a host: none if the host ends with two literal labels; only the
+ * last variable if the host ends with it and the catalog lists its values; otherwise all variables.
  */
 function hostVariables(template: string, fields: readonly AuthField[]): string[] {
   const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];

@@ -4,7 +4,7 @@ import type { Session } from "./session";
 import { Step } from "./step";
 import { say } from "./texts";
 
-/** How often to check whether the platform's page was closed, in milliseconds. */
+/** The interval of the checks whether the user has closed the platform's page. */
 const POLL_MS = 500;
 
 /** An attempt that continues at the platform. */
@@ -22,11 +22,11 @@ interface Props {
   onOutcome: (attempt: ConnectAttempt) => void;
   onError: (error: unknown) => void;
   onRestart: () => void;
-  /** The back button returned here before the user decided at the platform. */
+  /** Called when the back button returns here before the user decided at the platform. */
   onBack: () => void;
 }
 
-/** Waits until the user has finished at the platform. */
+/** The step that waits until the user has finished at the platform. */
 export function AwaitingProvider({
   session: { service, opensPopup },
   pending: { id, authorizationUrl, popup },
@@ -55,7 +55,7 @@ export function AwaitingProvider({
     service
       .outcomeOf(id, controller.signal, wake)
       .then(onOutcome, (error) => !controller.signal.aborted && onError(error));
-    // Poll again when the page is shown again; keep no request open until then.
+    // When this page navigates to the platform, abort the request. Poll again when the back button restores the page.
     const onHide = () => !opensPopup && controller.abort();
     addEventListener("pagehide", onHide);
     const onShow = async ({ persisted }: PageTransitionEvent) => {

@@ -1,5 +1,3 @@
-// The app's name, logo and colour.
-
 export interface Branding {
   name: string | null;
   logoUrl: string | null;
@@ -8,8 +6,8 @@ export interface Branding {
 }
 
 /**
- * The branding of the account that the window's code or token belongs to. Undefined on failure: the window also works
- * without it.
+ * Loads the branding of the account to which the window's code or token belongs. Returns undefined on failure, because
+ * the window also works without branding.
  */
 export async function fetchBranding(secret: string | undefined): Promise<Branding | undefined> {
   try {
@@ -21,15 +19,15 @@ export async function fetchBranding(secret: string | undefined): Promise<Brandin
   }
 }
 
-/** WCAG 2 (1.4.3): minimum contrast of text. */
+/** The minimum contrast of text (WCAG 2, 1.4.3). */
 const MIN_CONTRAST = 4.5;
-/** The background on which links and monograms are hardest to read in each theme: `--accent-soft`. */
+/** `--accent-soft` in each theme: the background with the least contrast to links and monograms. */
 const BACKGROUNDS = { light: [0xec, 0xea, 0xfd], dark: [0x26, 0x2a, 0x4a] } as const;
 const TEXT_COLORS = { dark: [0, 0, 0], light: [255, 255, 255] } as const;
 
 type Color = readonly number[];
 
-/** Parses a colour such as `#1a2b3c`. Undefined if it is malformed. */
+/** Parses a colour such as `#1a2b3c`. Returns undefined if it is malformed. */
 function parseColor(color: string): Color | undefined {
   if (!/^#[\da-f]{6}$/i.test(color)) return undefined;
   return [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16));
@@ -38,7 +36,9 @@ function parseColor(color: string): Color | undefined {
 const readableTextColor = (background: Color) =>
   contrast(background, TEXT_COLORS.light) >= MIN_CONTRAST ? TEXT_COLORS.light : TEXT_COLORS.dark;
 
-/** The text colour that is readable on a background. Undefined if the background is not a valid colour. */
+/**
+ * Returns the text colour that is readable on a background. Returns undefined if the background is not a valid colour.
+ */
 export function textColorOn(background: string): string | undefined {
   const color = parseColor(background);
   return color && css(readableTextColor(color));
@@ -58,7 +58,7 @@ export function applyBrandColor(color: string | null): void {
   style.setProperty("--accent", `light-dark(${css(light)}, ${css(dark)})`);
 }
 
-/** Mixes in just enough of the text colour to reach the minimum contrast. */
+/** Mixes as much of the text colour into `color` as the minimum contrast requires. */
 function readableColor(color: Color, background: Color, textColor: Color): Color {
   for (let weight = 0; weight < 1; weight += 0.05) {
     const mixed = color.map((value, index) => Math.round(value + ((textColor[index] ?? 0) - value) * weight));
@@ -69,7 +69,7 @@ function readableColor(color: Color, background: Color, textColor: Color): Color
 
 const css = (color: Color) => `rgb(${color.join(" ")})`;
 
-/** Contrast ratio as WCAG 2 defines it. */
+/** Contrast ratio (WCAG 2). */
 export function contrast(first: Color, second: Color): number {
   const [a, b] = [luminance(first), luminance(second)];
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);

@@ -29,7 +29,7 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
   useEffect(() => {
     const controller = new AbortController();
     const search = async () => {
-      // If the token names platforms, the app has already chosen them.
+      // If the token is restricted to platforms, the app has already chosen them.
       const foundPage = await service.findPlatforms(q, (whoami.platforms ?? null) !== null, controller.signal);
       setPage(foundPage);
       if (q !== "") announce(sayCount("choose.found", foundPage.total));
@@ -37,7 +37,7 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
     search().catch((error) => !controller.signal.aborted && onError(error));
     return () => controller.abort();
   }, [q]);
-  // Render everything in one go: content must not move just before a user presses it.
+  // Wait for all data: late content would move the buttons that a user is about to press.
   if (failed === undefined || connected === undefined || page === undefined)
     return (
       <Step title={say("choose.title")}>

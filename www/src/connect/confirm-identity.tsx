@@ -1,18 +1,18 @@
-// Asks the user to confirm their identity, unless the app vouches for it: anyone could have sent the link.
+// Asks the user to confirm their identity, because anyone could have sent the link.
 import { useEffect, useState } from "preact/hooks";
 import { displayMode } from "./embedder";
 import { Step } from "./step";
 import { Say, say } from "./texts";
 
-/** How long the page must be visible before its button works, in milliseconds. */
+/** How long the page must be visible before its button is enabled. */
 const VISIBLE_MS = 700;
 
 /**
- * Whether the page has been visible for a moment. Otherwise a page on top could ask for a double-click and close itself
- * after the first click, so that the second lands here (clickjacking).
+ * Returns whether the page has been visible for a moment, against clickjacking: a page on top could request a
+ * double-click and close itself after the first click, so that the second click hits the button here.
  */
 function useVisibleLongEnough(): boolean {
-  // In a frame, the button only opens a window that asks again.
+  // A frame needs no delay, because its button only opens a window, which asks for confirmation again.
   const [isSeen, setSeen] = useState(displayMode === "frame");
   useEffect(() => {
     if (displayMode === "frame") return undefined;

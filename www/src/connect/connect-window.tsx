@@ -41,7 +41,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const [view, setView] = useState<View>({ kind: "opening" });
   const [announcement, announce] = useState("");
   const isMounted = useRef(true);
-  // Set globally, so that callbacks that started before the name was loaded use it, too.
+  // Global, because callbacks from before the branding was loaded must use the name, too.
   setAppName(branding?.name ?? undefined);
 
   useEffect(() => {
@@ -54,7 +54,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     };
   }, []);
 
-  /** The steps of a full page, in which the browser's buttons lead from one to another. */
+  /** The steps of a full page, which the browser's back and forward buttons restore. */
   const steps = useRef<(() => void)[]>([]);
   const goTo = (show: () => void) => {
     if (displayMode === "page" && steps.current.length > 0) {
@@ -79,7 +79,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const notify: (...message: Tail<Parameters<typeof notifyEmbedder>>) => void = (status) =>
     notifyEmbedder(session?.listener, status);
 
-  /** Shows a failure. An expired token ends the session. */
+  /** Shows a failure. If the token has expired, ends the session. */
   const showFailure = (error: unknown, onRetry: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return showEnd("expired");
     const failure = requestFailureText(error, platform ?? say("thePlatform"));
@@ -101,7 +101,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       const invitation = await readInvitation(launchParams, reply);
       if (launchParams.resumed && invitation) return await resume(invitation, launchParams.resumed);
       if (invitation === undefined) return showEnd(launchParams.resumed ? "returned" : "missing");
-      // Anyone could have sent this link.
+      // Ask for confirmation, because anyone could have sent this link.
       showFirst(() => (invitation.isConfirmed ? void enter(invitation) : showView({ kind: "confirm", invitation })));
     } catch (error) {
       showFailure(error, begin);
@@ -122,15 +122,15 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     const connector = await newSession.service.connector(attempt.platform);
     if (!isMounted.current) return;
     setSession(newSession);
-    // The user has not confirmed their identity on this page. Seeing the outcome needs no confirmation, anything else
-    // does.
+    // The user has not confirmed their identity on this page. The outcome is shown without confirmation, but any
+    // further step needs it.
     if (!invitation.isConfirmed) unconfirmed.current = invitation;
     const target = { connector, connection };
     if (attempt.status === "pending") retry(target);
     else finish(target, undefined, attempt, newSession.listener);
   }
 
-  /** Continues with the confirmed identity. */
+  /** Opens the session of an invitation that the user has confirmed. */
   async function enter(invitation: Invitation) {
     const { platform, connection } = launchParams;
     unconfirmed.current = undefined;
@@ -148,13 +148,13 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
         await openPlatform(newSession, onlyPlatform);
       else showView({ kind: "choose" });
     } catch (error) {
-      // If the response to the exchange was lost, the code may be used up. Trying again then shows `used`.
+      // With a code, a 401 means that it was already used, for example by an exchange whose response was lost.
       if (launchParams.code !== undefined && isExpired(error)) showEnd("used");
       else showFailure(error, () => void enter(invitation));
     }
   }
 
-  /** Continues in a separate window, because the page around a frame could cover it and capture clicks. */
+  /** Continues in a separate window, because the page around a frame could cover it (clickjacking). */
   function continueInPopup({ token, listener }: Invitation) {
     const isOpen = openInPopup(launchParams, token, listener, ({ status }) => {
       if (status === "succeeded") showView({ kind: "separate", state: "done" });
@@ -197,7 +197,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const lastSubmission = useRef<FormState>();
   const unconfirmed = useRef<Invitation>();
 
-  /** Starts an attempt. Must run in a click handler: only then do browsers open a popup. */
+  /** Starts an attempt. Must run in a click handler, because browsers block other popups. */
   async function connect(target: Target, method: AuthMethod, values: Values): Promise<Rejection | undefined> {
     if (!session) return undefined;
     lastSubmission.current = { method, values };
@@ -230,12 +230,12 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     }
   }
 
-  /** Returns the errors that belong to fields of the form. Shows any other failure as a step of its own. */
+  /** Returns the errors that concern fields of the form. Shows any other error as a separate step. */
   function reject(error: unknown, target: Target): Rejection | undefined {
     const faults: Values = {};
     for (const fault of faultsOf(error)) {
       const [, field] = /^\/fields\/(.+)$/.exec(fault.pointer ?? "") ?? [];
-      // The service's own message is in English.
+      // The service's message is in English, so other languages use a generic message.
       if (field !== undefined) faults[field] = language === "en" ? faultMessage(fault) : say("fieldInvalid");
     }
     const { method } = lastSubmission.current ?? {};
@@ -269,7 +269,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     showView({ kind: "failed", failure: failureText, target, onRetry: () => retry(target) });
   }
 
-  /** Repeats the attempt, or shows its form again. */
+  /** Repeats the last attempt, or shows its form again. */
   function retry(target: Target) {
     const { method, values } = lastSubmission.current ?? {};
     if (unconfirmed.current) return showView({ kind: "confirm", invitation: unconfirmed.current });
@@ -430,7 +430,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   }
 }
 
-/** The platform of a token for a single one. */
+/** Returns the platform of a token that is restricted to a single one. */
 function onlyPlatformOf({ whoami }: Session): string | undefined {
   const [platform, ...others] = whoami.platforms ?? [];
   return others.length === 0 ? platform : undefined;
@@ -438,7 +438,7 @@ function onlyPlatformOf({ whoami }: Session): string | undefined {
 
 type Tail<List> = List extends [unknown, ...infer Rest] ? Rest : never;
 
-/** Opens a popup, which is sent to the platform once its address is known. */
+/** Opens an empty popup, which navigates to the platform later, when its URL is known. */
 function openPopup(): Window | undefined {
   const [width, height] = [600, 760];
   const [left, top] = [
@@ -450,9 +450,9 @@ function openPopup(): Window | undefined {
 
 interface LeaveButtonProps {
   session: Session | undefined;
-  /** The app's own address, for links without a return URL. */
+  /** The app's URL from its branding, for links without a return URL. */
   homeUrl: string | undefined;
-  /** Reports that the user is leaving. */
+  /** Called before the user leaves. */
   onLeave: () => void;
   isPrimary?: boolean;
 }
@@ -469,7 +469,7 @@ function LeaveButton({ session, homeUrl, onLeave, isPrimary = false }: LeaveButt
       </a>
     );
   }
-  // Only the page around it can close a frame.
+  // A frame can't close itself. Only the page around it can, if it listens to messages.
   if (!session || (displayMode === "frame" && session.listener === undefined)) return null;
   const leave = () => {
     onLeave();

@@ -10,7 +10,7 @@ import { language, say } from "./texts";
 
 export type Values = Record<string, string>;
 
-/** Values that the app provides, by field name. The user can't change the fixed ones. */
+/** Values that the app provides, by field name. The user can't change `fixed` values. */
 export interface Presets {
   fields: Values;
   fixed: Values;
@@ -23,7 +23,7 @@ export interface FormState {
 
 /** Why the service rejected the input. */
 export interface Rejection {
-  /** By field name. */
+  /** Error messages by field name. */
   faults: Values;
   failure?: FailureText | undefined;
 }
@@ -33,11 +33,10 @@ interface Props {
   isReconnect: boolean;
   /** Whether the identity has a working connection to the platform. */
   isConnected: boolean;
-  /** Values from the app. */
   presets: Presets;
-  /** Initial values, after returning from the platform. */
+  /** The user's input from before the visit to the platform. */
   entered: FormState | undefined;
-  /** Submits the form. Resolves with the reasons if the service rejects it. */
+  /** Submits the form. Resolves with a `Rejection` if the service rejects the input. */
   onSubmit: (method: AuthMethod, values: Values) => Promise<Rejection | undefined>;
   onBack: (() => void) | undefined;
 }
@@ -53,7 +52,7 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
     ...presets.fixed,
   }));
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set());
-  // Fields that are shown only because the service reported them as missing.
+  // Fields that are visible only because the service reported them as missing.
   const [requestedNames, setRequestedNames] = useState<readonly string[]>(() =>
     method.fields
       .filter((field) => mayBePreset(method, field) && initial?.values[field.name] !== undefined)
@@ -114,7 +113,7 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
     const hiddenNames = method.fields.filter((field) => !fields.includes(field)).map((field) => field.name);
     const missingNames = hiddenNames.filter((field) => result?.faults[field] !== undefined);
     if (missingNames.length === 0) return setRejection(result);
-    // The user has not seen these fields yet, so show no errors.
+    // The user has not seen these fields yet, so hide their errors.
     setTouched(new Set());
     setRequestedNames([...missingNames, ...requestedNames]);
   };
@@ -199,8 +198,8 @@ const isPreset = ({ fields, fixed }: Presets, { name }: AuthField) =>
   fields[name] !== undefined || fixed[name] !== undefined;
 
 /**
- * Whether the app may have set the value for all users. Only the service knows, so the user is asked once it reports
- * the value as missing. Optional fields are always shown, because the service never reports them.
+ * Whether the app may have set the value for all users. Only the service knows, so the field is hidden until the
+ * service reports the value as missing. Optional fields are always visible, because the service never reports them.
  */
 const mayBePreset = (method: AuthMethod, field: AuthField) =>
   isReportedByPlatform(method, field) || (method.type === "oauth2" && field.required && field.default === null);

@@ -1,16 +1,16 @@
-// Communication with the embedder: the page that opened the window or contains it.
+// Messages between the connect window and its embedder, the page that opened the window or contains it as a frame.
 import type { Connection, Whoami } from "connector-vault/slim";
 import { TOKEN } from "../session/link";
 import { type LaunchParams, launchUrl, originOf } from "./launch-params";
 
 export const displayMode = window.parent !== window ? "frame" : window.opener ? "popup" : "page";
 
-/** The embedder's reply to `waiting`: the token or code that it opened the window with. It vouches for nothing else. */
+/** The embedder's reply to the message `waiting`: the token or code with which it opened the window. */
 export interface Reply {
-  /** The embedder's origin, as the browser reports it. */
+  /** The embedder's origin from the browser, which the embedder can't forge. */
   origin: string;
   token: string | undefined;
-  /** The code of the embedder's `connectUrl`. */
+  /** The code in the embedder's `connectUrl`. */
   code: string | undefined;
 }
 
@@ -24,22 +24,22 @@ export interface StatusMessage {
 }
 
 const TYPE = "connector-vault:connect";
-/** How long to wait for the embedder's reply, in milliseconds: with a token or code at hand, and without. */
+/** Timeouts of the embedder's reply. Short if the window's URL already has a token or code. */
 const [TIMEOUT_WITH_SECRET_MS, TIMEOUT_MS] = [2_000, 15_000];
-/** How often to ask, in milliseconds: a page may create its frame before it listens. */
+/** The interval of repeated requests, because a page may create its frame before it listens. */
 const REQUEST_INTERVAL_MS = 250;
 
 const embedder = (): Window | null => (displayMode === "frame" ? window.parent : window.opener);
 
 /**
- * Asks the embedder for the token or code that it opened the window with. Undefined if there is no embedder or no
+ * Requests the token or code with which the embedder opened the window. Returns undefined if there is no embedder or no
  * reply.
  */
 export function requestFromEmbedder(launchParams: LaunchParams): Promise<Reply | undefined> {
   const target = embedder();
   if (displayMode === "page" || !target) return Promise.resolve(undefined);
   const isEmpty = (launchParams.code ?? launchParams.token) === undefined;
-  // The message reveals nothing, so any page may receive it.
+  // Any page may receive this message, because it contains no data.
   const sendRequest = () =>
     target.postMessage({ type: TYPE, status: "waiting" } satisfies StatusMessage & { type: string }, "*");
   return new Promise((resolve) => {
@@ -50,7 +50,7 @@ export function requestFromEmbedder(launchParams: LaunchParams): Promise<Reply |
       resolve(reply);
     };
     const onMessage = ({ source, origin, data }: MessageEvent) => {
-      // A sandboxed page has the opaque origin `null`, which several pages can share.
+      // Ignore sandboxed pages: their origin is `null`, which does not identify a page.
       if (source !== target || data?.type !== TYPE || originOf(origin) === undefined) return;
       const token = typeof data.token === "string" && TOKEN.test(data.token) ? data.token : undefined;
       finish({ origin, token, code: codeFromUrl(data.connectUrl) });
@@ -67,9 +67,7 @@ function codeFromUrl(url: unknown): string | undefined {
   return new URLSearchParams(url.split("#")[1]).get("code") ?? undefined;
 }
 
-/**
- * Opens this window again as a popup and forwards its messages to `listener`. Returns false if the browser blocks it.
- */
+/** Opens this window as a popup and forwards its messages to `listener`. Returns false if the browser blocks it. */
 export function openInPopup(
   launchParams: LaunchParams,
   token: string | undefined,
@@ -88,8 +86,8 @@ export function openInPopup(
 }
 
 /**
- * The origin that may receive status messages: the given one if the token allows it. If the token allows all origins,
- * it must be the referrer.
+ * Returns the embedder's origin if it may receive status messages: the token must allow it. If the token allows all
+ * origins, the origin must be that of the referrer.
  */
 export function allowedListener({ origin }: LaunchParams, { origins }: Whoami): string | undefined {
   if (origin === undefined || origin === location.origin) return origin;

@@ -1,28 +1,29 @@
-// The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. It is
-// removed from the address immediately, so that no history, bookmark or screenshot keeps it. It is not stored.
+// The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. The
+// window removes it from the URL immediately, so that no history, bookmark or screenshot contains it, and does not
+// store it.
 import { TOKEN, signedPattern } from "../session/link";
 
 export interface LaunchParams {
-  /** Exchanged once for a token. Undefined if it is absent, as after a reload, or malformed. */
+  /** The window exchanges it once for a token. Undefined if it is malformed or absent, as after a reload. */
   code: string | undefined;
-  /** A token from a page that navigated here itself. */
+  /** The token of a page that navigated here itself. */
   token: string | undefined;
   /** Whether a code or token is present but malformed. */
   isMalformed: boolean;
   platform: string | undefined;
   /** The connection to reconnect. */
   connection: string | undefined;
-  /** Origin of the embedder. */
+  /** The origin of the embedder, as the URL states it. */
   origin: string | undefined;
   /** The URL to which a full page returns. */
   returnUrl: string | undefined;
-  /** The attempt with which a popup returns from the platform. */
+  /** The attempt of a popup that returns from the platform. */
   resumed: { attempt: string; connection: string | undefined } | undefined;
 }
 
 const CODE_PATTERN = signedPattern("cc");
 
-/** Reads the parameters and removes them from the address. */
+/** Reads the parameters and removes them from the URL. */
 export function takeLaunchParams(): LaunchParams {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const attempt = new URLSearchParams(location.search).get("connect");
@@ -43,7 +44,7 @@ export function takeLaunchParams(): LaunchParams {
   };
 }
 
-/** The return URL of a popup. It contains no token: the page asks the app for it again. */
+/** Returns the return URL of a popup. It contains no token, because the page requests the token from the app again. */
 export function popupReturnUrl(
   { platform, connection, origin }: LaunchParams,
   reconnectedId: string | undefined,
@@ -53,7 +54,7 @@ export function popupReturnUrl(
   return `${location.origin}${location.pathname}#${members}`;
 }
 
-/** The URL that opens the same window again, with the token if the embedder sent one. */
+/** Returns the URL that opens the same window again, with the token that the embedder sent, if any. */
 export function launchUrl(
   { code, token, platform, connection, returnUrl }: LaunchParams,
   receivedToken: string | undefined,
@@ -69,7 +70,7 @@ export function launchUrl(
   return `${location.pathname}#${new URLSearchParams(entries)}`;
 }
 
-/** The origin of an http or https URL; undefined for anything else. */
+/** Returns the origin of an http or https URL, or undefined for anything else. */
 export function originOf(url: string | undefined): string | undefined {
   try {
     const { origin, protocol } = new URL(url ?? "");

@@ -1,4 +1,4 @@
-// The window in which a user connects an account to an app: `/connect#code=…`. It stores no secrets.
+// Entry point of the connect window, in which a user connects an account to an app: `/connect#code=…`.
 import { render } from "preact";
 import { ConnectWindow } from "./connect-window";
 import { takeLaunchParams } from "./launch-params";
@@ -19,5 +19,5 @@ async function renderWindow() {
     render(<ConnectWindow key={ownRenderCount} launchParams={launchParams} />, root);
 }
 void renderWindow();
-// Another link was opened in the same page.
+// The user has opened another link in the same page.
 addEventListener("hashchange", () => void renderWindow());

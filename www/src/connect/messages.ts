@@ -1,10 +1,10 @@
-// Texts about methods and failures, for users who do not know this service: what happened, who must act, and what to
-// do.
+// Texts about auth methods and failures for users who do not know this service: what happened, who must act, and what
+// to do.
 import type { AuthMethod } from "connector-vault/slim";
 import { ApiError } from "./api-client";
 import { type TextKey, fieldLabel, language, say } from "./texts";
 
-/** Who must act on a failure: the user, the app's team, or neither. */
+/** Who must act after a failure: the user, the app's team, or neither. */
 export type Actor = "user" | "app" | "nobody";
 
 export interface FailureText {
@@ -12,14 +12,14 @@ export interface FailureText {
   text: string;
   actor: Actor;
   code: string;
-  /** The service's own message in English, for the app's team. */
+  /** The service's English message, for the app's team. */
   detail?: string | undefined;
   requestId?: string | undefined;
-  /** The existing connection. */
+  /** With `connection_exists`: the existing connection. */
   connectionId?: string | undefined;
 }
 
-/** In German, nouns keep their capital letter. */
+/** Lowercases the first letter, except in German, which capitalizes nouns. */
 const uncapitalize = (text: string) =>
   language === "de" || /^.[A-Z]/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 
@@ -34,7 +34,7 @@ const joinLabels = (labels: readonly string[]) =>
 export function methodTitle(method: AuthMethod, platform: string): string {
   const labelOf = (name: string, fallback: string) =>
     fieldLabel(method.fields.find((field) => field.name === name)?.label ?? fallback);
-  // Some platforms need several secrets.
+  // Some platforms require several secrets, so list their labels.
   const joined = joinLabels(
     method.fields.filter(({ secret, required }) => secret && required).map(({ label }) => label),
   );
@@ -55,7 +55,7 @@ export function methodTitle(method: AuthMethod, platform: string): string {
   }
 }
 
-/** The failures that have their own texts, `failure.<name>.title` and `.text`. */
+/** The failures with texts of their own: `failure.<name>.title` and `failure.<name>.text`. */
 type FailureName = Extract<TextKey, `failure.${string}.title`> extends `failure.${infer Name}.title` ? Name : never;
 
 const ACTORS: Record<FailureName, Actor> = {
@@ -72,7 +72,7 @@ const ACTORS: Record<FailureName, Actor> = {
   platform_not_found: "app",
   insufficient_scope: "app",
   invalid_answer: "app",
-  // Either network may have failed.
+  // Neither must act, because the network of either side may have failed.
   platform_unreachable: "nobody",
   platform_timeout: "nobody",
   platform_unavailable: "nobody",
@@ -86,14 +86,14 @@ const ACTORS: Record<FailureName, Actor> = {
   other: "nobody",
 };
 
-/** Codes that use the texts of another failure. */
+/** Maps codes to the failure whose texts they use. */
 const SAME_TEXTS: Record<string, FailureName> = {
   changed: "interrupted",
   code_rejected: "interrupted",
   issuer_mismatch: "invalid_answer",
 };
 
-/** Failures that this window detects itself. A code of the service with such a name gets the default texts. */
+/** Failures that only this window reports. A code of the service with the same name has the default texts. */
 const LOCAL_FAILURES = new Set(["internal", "offline", "no_response", "rejected", "service", "other"]);
 
 function failureNameOf(code: string): FailureName | undefined {
@@ -107,7 +107,7 @@ const failureTextOf = (name: FailureName, platform: string) => ({
   actor: ACTORS[name],
 });
 
-/** Uses the service's own message if the page is in English, because it is more precise than the text for its code. */
+/** Uses the service's message if the page is in English, because it is more precise than the text for the code. */
 const withEnglishDetail = (failure: ReturnType<typeof failureTextOf>, detail: string) =>
   language === "en" && detail !== "" ? { ...failure, text: detail } : failure;
 

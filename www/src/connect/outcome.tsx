@@ -3,7 +3,7 @@ import type { FailureText } from "./messages";
 import { Step } from "./step";
 import { Say, say } from "./texts";
 
-/** A failure: what happened, who must act, and what to do. */
+/** The step after a failure: what happened, who must act, and what to do. */
 export function FailedStep({ failure, children }: { failure: FailureText; children: ComponentChildren }) {
   const { title, text, actor, code, detail, requestId } = failure;
   return (
@@ -33,7 +33,7 @@ export const StatusIcon = ({ tone, children }: { tone: "good" | "warn" | "bad"; 
   </span>
 );
 
-/** The reason why the window can't be used. */
+/** Why the window can't be used, or not any longer. */
 export type EndReason = "missing" | "damaged" | "expired" | "used" | "returned" | "forbidden";
 
 export function EndedStep({ reason, children }: { reason: EndReason; children?: ComponentChildren }) {

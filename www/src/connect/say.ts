@@ -1,14 +1,14 @@
-// Fills the placeholders in texts. The console also shows the fields of auth methods, so this module contains only
-// their English texts; the connect window adds all others.
+// Looks up texts and fills in their placeholders. The console also uses this module, for the fields of auth methods, so
+// it contains only their English texts. The connect window adds all other texts.
 import fields from "./texts/en-fields.json";
 
 export type FieldTextKey = keyof typeof fields;
 export type Values = Record<string, string>;
 
 let texts: Record<string, string> = fields;
-/** Values that every text can use. */
+/** Values of placeholders that every text can use. */
 let commonValues: Values = {};
-/** The language of the texts, as a primary subtag. */
+/** The language of the texts: the primary subtag of a BCP 47 tag. */
 export let language = "en";
 
 export function setTexts(newLanguage: string, newTexts: Record<string, string>): void {
@@ -20,27 +20,27 @@ export function setCommonValues(values: Values): void {
   commonValues = values;
 }
 
-/** A text whose placeholders are not filled in. */
+/** Returns a text with its placeholders. */
 export const template = (key: string): string => texts[key] ?? "";
 
-/** The value of a placeholder that every text can use. */
+/** Returns the value of a placeholder that every text can use. */
 export const commonValue = (name: string): string => commonValues[name] ?? "";
 
-/** A text about a field, with its placeholders filled in. */
+/** Returns a text about a field, with its placeholders filled in. */
 export function fieldText(key: FieldTextKey, values: Values = {}): string {
   return fill(key, values);
 }
 
-/** A text with its placeholders filled in. */
+/** Returns a text with its placeholders filled in. */
 export const fill = (key: string, values: Values): string =>
   template(key).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? commonValue(name));
 
-/** The label of a field, translated if it is a common one. The catalog contains English labels only. */
+/** Translates common labels of fields. Others stay in English, the only language of the catalog. */
 export const fieldLabel = (label: string): string => texts[`label.${label}`] ?? label;
 
 /**
- * The `lang` of a text from the catalog, which is in English. Undefined if the page is in English or the label is
- * translated.
+ * Returns the `lang` attribute for a text from the catalog, which is in English. Returns undefined if the page is in
+ * English or the label is translated.
  */
 export const catalogLanguage = (label?: string): "en" | undefined =>
   language === "en" || (label !== undefined && texts[`label.${label}`] !== undefined) ? undefined : "en";

@@ -1,4 +1,4 @@
-// The identity and token that the window acts for.
+// The session of the connect window: its token, identity and permissions.
 import type { Scope, Whoami } from "connector-vault/slim";
 import { readStorage, writeStorage } from "../components/storage";
 import { ApiClient, exchange } from "./api-client";
@@ -11,31 +11,31 @@ export interface Session {
   service: ApiClient;
   whoami: Whoami;
   may: (scope: Scope) => boolean;
-  /** Whether the identity has failed connections that the window may show. */
+  /** Resolves to whether the identity has failed connections that the window may show. */
   hasFailed: () => Promise<boolean>;
-  /** The platforms, or the given one, to which the identity is connected, as far as the window may know. */
+  /** The platforms to which the identity is connected; empty if the token can't read connections. */
   connectedPlatforms: (platform?: string) => Promise<ReadonlySet<string>>;
-  /** The origin that receives status messages. */
+  /** The embedder's origin, if it may receive status messages. */
   listener: string | undefined;
   /** The URL to which a full page returns. */
   returnUrl: string | undefined;
   /**
-   * Whether the platform's page opens in a separate popup. Pages and popups navigate there themselves, unless a popup
-   * could not notify the app afterwards.
+   * Whether the platform's page opens in a separate popup. Otherwise the window navigates to it: as a full page, or as
+   * a popup that can notify the app afterwards.
    */
   opensPopup: boolean;
 }
 
-/** A request to connect as an identity, which the user has not confirmed yet. */
+/** A request to connect accounts as an identity. The user may still have to confirm it. */
 export interface Invitation {
-  /** The identity that gets the connection. */
+  /** The identity to which the connection will belong. */
   identity: string;
   /**
-   * Whether a page of the token's `origins` opened the window with this token or code, so that no other page can have
-   * sent it, or the user has confirmed the identity in this tab before.
+   * Whether no confirmation is needed: a page of the token's `origins` opened the window with this token or code, or
+   * the user has confirmed the identity in this tab before.
    */
   isConfirmed: boolean;
-  /** Remembers that the user has confirmed the identity, for other attempts with the same token. */
+  /** Stores that the user has confirmed the identity, for other attempts with the same token. */
   confirm: () => void;
   /** The token that the embedder sent. */
   token: string | undefined;
@@ -44,12 +44,14 @@ export interface Invitation {
   open: () => Promise<Session>;
 }
 
-/** Reads the invitation from the embedder's reply and the window's URL. Undefined without a usable token or code. */
+/**
+ * Reads the invitation from the embedder's reply and the window's URL. Returns undefined without a valid token or code.
+ */
 export async function readInvitation(
   launchParams: LaunchParams,
   reply: Reply | undefined,
 ): Promise<Invitation | undefined> {
-  // An embedder vouches only for what it sends: other pages can change the window's address.
+  // Trust only a token or code from the embedder's message: other pages can change the window's URL.
   const { token = launchParams.token } = reply ?? {};
   if (token !== undefined) {
     const session = await openSession(launchParams, token, reply);
@@ -80,9 +82,9 @@ export async function readInvitation(
 }
 
 /**
- * The confirmation of a token or of a code for it. A key, an identity and an expiry name it without its secret: a link
- * that repeats an attempt has a new code for the same token. A frame does not use it: a page around it could have
- * opened the link of another tab, and capture clicks.
+ * The stored confirmation of a token, or of a code for the token. Its id consists of the key, identity and expiry,
+ * because a link that repeats an attempt has a new code for the same token. Not used in a frame: the page around it
+ * could have opened the link of another tab, and could capture clicks.
  */
 function confirmationOf(secret: string, isFromApp: boolean) {
   const { k, i, e } = decodeClaims(secret);
@@ -93,20 +95,20 @@ function confirmationOf(secret: string, isFromApp: boolean) {
   };
 }
 
-/** The embedder's origin if the token allows it. A token without origins allows all. */
+/** Returns the embedder's origin if the token allows it. A token without `origins` allows all. */
 const allowedOrigin = (reply: Reply | undefined, origins: readonly string[] | null | undefined) =>
   reply && (origins?.includes(reply.origin) ?? true) ? reply.origin : undefined;
 
-/** The language that the app has chosen for the user, from the claims of a code or a token. */
+/** Returns the language that the app has chosen for the user, from the claims of a code or token. */
 export function languageOf(secret: string | undefined): string | undefined {
-  // The claims are not verified yet.
+  // Check the type, because the claims are not verified yet.
   const tag: unknown = secret === undefined ? undefined : decodeClaims(secret).w?.l;
   return typeof tag === "string" ? tag : undefined;
 }
 
 /**
- * The claims of a code or a token: key, identity, expiry, comma-separated origins, and settings of the window. The
- * service verifies them during the exchange.
+ * Decodes the claims of a code or token: key, identity, expiry, comma-separated origins, and settings of the window.
+ * Does not verify the signature; the service does during the exchange.
  */
 function decodeClaims(secret: string): { k?: string; i?: string; e?: number; o?: string; w?: { l?: string } } {
   const claims = secret.replace(/^(?:cc|st)_(?:test|live)_/, "").split(".")[0] ?? "";
@@ -123,7 +125,7 @@ async function openSession(launchParams: LaunchParams, token: string, reply: Rep
   const whoami = await service.whoami();
   const returnOrigin = originOf(launchParams.returnUrl);
   const listener = allowedOrigin(reply, whoami.origins) ?? allowedListener(launchParams, whoami);
-  // Never redirect to a page that the token does not allow.
+  // Prevent redirects to pages that the token does not allow.
   const mayReturn =
     returnOrigin !== undefined && allowedListener({ ...launchParams, origin: returnOrigin }, whoami) !== undefined;
   const may = (scope: Scope) => whoami.scopes.includes(scope);

@@ -3,15 +3,15 @@ import { useEffect, useRef } from "preact/hooks";
 
 interface Props {
   title: string;
-  /** Shown next to the title. */
+  /** An element next to the title. */
   icon?: ComponentChildren;
   children?: ComponentChildren;
 }
 
-/** Whether a step was shown before. The first one must not take the focus from the surrounding page. */
+/** Whether a step was shown before. The first step must not take the focus from the surrounding page. */
 let hasNavigated = false;
 
-/** A step with its title, which receives the focus on each change of step. */
+/** A step with a title. The title receives the focus on each change of step. */
 export function Step({ title, icon, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

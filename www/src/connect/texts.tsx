@@ -1,5 +1,5 @@
-// The window's texts, in the language of the session or of the browser. English is part of the bundle; another language is
-// loaded before the window shows a step.
+// The window's texts, in the language of the session or of the browser. English is part of the bundle. Other languages
+// are loaded before the window shows a step.
 import { type ComponentChildren, Fragment } from "preact";
 import {
   type FieldTextKey,
@@ -18,7 +18,7 @@ export { fieldLabel, language } from "./say";
 
 export type TextKey = keyof typeof english | FieldTextKey;
 
-/** Loads each language as a separate chunk. Keep the list in step with `src/texts/language.rs`. */
+/** Loads each language as a separate chunk. Must have the same languages as `src/texts/language.rs`. */
 const LOADERS: Record<string, () => Promise<{ default: Record<TextKey, string> }>> = {
   de: () => import("./texts/de.json"),
   fr: () => import("./texts/fr.json"),
@@ -31,8 +31,8 @@ setTexts("en", ENGLISH);
 setCommonValues(valuesFor(undefined));
 
 /**
- * The language for a BCP 47 tag, by its primary subtag; English if the window is not available in it. Without a tag,
- * the first of the browser's languages that is available.
+ * Returns the language for a BCP 47 tag, by its primary subtag; English if the window has no texts in this language.
+ * Without a tag, returns the first of the browser's languages in which it has texts.
  */
 export function chooseLanguage(tag: string | undefined): string {
   const tags = tag === undefined ? navigator.languages : [tag];
@@ -40,13 +40,13 @@ export function chooseLanguage(tag: string | undefined): string {
   return subtags.find((subtag) => subtag === "en" || Object.hasOwn(LOADERS, subtag)) ?? "en";
 }
 
-/** How long the window waits for its texts, in milliseconds. */
+/** The timeout for loading the texts of a language. */
 const LOADING_MS = 4_000;
 let lastLoad = 0;
 
 /**
- * Loads the texts of a language. Stays with the current language if they can't be loaded in time. If calls overlap, the
- * last one wins.
+ * Loads the texts of a language. Keeps the current language if they can't be loaded in time. If calls overlap, the last
+ * one wins.
  */
 export async function loadLanguage(chosen: string): Promise<void> {
   lastLoad += 1;
@@ -67,13 +67,13 @@ export async function loadLanguage(chosen: string): Promise<void> {
 
 let appName: string | undefined;
 
-/** Sets the app's name, which every text can use. */
+/** Sets the app's name, a placeholder that every text can use. */
 export function setAppName(name: string | undefined): void {
   appName = name;
   setCommonValues(valuesFor(name));
 }
 
-/** Values for the app in a sentence: its name, or a generic phrase if it has none. German also needs the dative. */
+/** Returns the placeholders for the app: its name, or a generic phrase if it has none. German also needs the dative. */
 function valuesFor(name: string | undefined): Values {
   const app = name ?? template("thisApp");
   return {
@@ -85,10 +85,10 @@ function valuesFor(name: string | undefined): Values {
   };
 }
 
-/** A text with its placeholders filled in. */
+/** Returns a text with its placeholders filled in. */
 export const say = (key: TextKey, values: Values = {}): string => fill(key, values);
 
-/** Like `say`, with elements as values. */
+/** Like `say`, but values can be elements. */
 export function Say({ text, values }: { text: TextKey; values: Record<string, ComponentChildren> }) {
   const parts = template(text).split(/\{(\w+)\}/);
   return parts.map((part, index) => (
@@ -96,7 +96,7 @@ export function Say({ text, values }: { text: TextKey; values: Record<string, Co
   ));
 }
 
-/** A count with its noun, in the plural form that the language requires. */
+/** Returns a count with its noun, in the plural form that the language requires. */
 export function sayCount(key: "choose.found", count: number): string {
   const form = new Intl.PluralRules(language).select(count) === "one" ? "one" : "other";
   return say(`${key}.${form}`, { count: formatNumber(count) });

@@ -1,4 +1,4 @@
-// The query cache of connections, shared by all views.
+// The cached connections and lists, which all views share.
 import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Connection } from "connector-vault/slim";
 import { useCallback } from "preact/hooks";
@@ -8,7 +8,7 @@ import type { ConnectionPage } from "./use-connections";
 const LISTS_KEY = ["connections", "list"];
 const connectionKey = (id: string) => ["connection", id];
 
-/** One connection. A cached list provides the initial data. */
+/** Loads a connection. Cached lists provide the initial data. */
 export function useConnection(id: string) {
   const { vault } = useSession();
   const client = useQueryClient();
@@ -30,7 +30,7 @@ export function useConnection(id: string) {
   });
 }
 
-/** Updates the cached connection and lists after a change. */
+/** Functions that update the cached connection and lists after a change. */
 export function useConnectionCache() {
   const client = useQueryClient();
   const refresh = useCallback(() => {
@@ -51,7 +51,7 @@ export function useConnectionCache() {
         );
         refresh();
       };
-      // A request sent before the change may return the old state, so cancel it first.
+      // Cancel requests from before the change, which may return the old connection.
       if (client.isFetching({ queryKey }) > 0) void client.cancelQueries({ queryKey }).then(write);
       else write();
     },

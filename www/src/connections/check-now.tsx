@@ -6,7 +6,7 @@ import { useSession } from "../session/session";
 import { useConnectionCache } from "./cache";
 import { statusKey } from "./status";
 
-/** Checks the connection at its platform. */
+/** A button that checks a connection at its platform, and the result. */
 export function CheckNow({ connection: { id }, onGone }: { connection: Connection; onGone: () => void }) {
   const { vault } = useSession();
   const client = useQueryClient();
@@ -15,7 +15,7 @@ export function CheckNow({ connection: { id }, onGone }: { connection: Connectio
     mutationFn: () => vault.connections.check(id),
     onSuccess: (connection) => {
       update(connection);
-      // A token refresh changes the status but not the connection.
+      // The check may have refreshed the token, which changes the status but not the connection.
       void client.invalidateQueries({ queryKey: statusKey(id) });
     },
     onError: (error) => error instanceof NotFoundError && error.code === "connection_not_found" && onGone(),

@@ -33,19 +33,19 @@ import { useConnectionCache } from "./cache";
 import { IDENTITY_TYPES } from "./filters";
 import { statusKey } from "./status";
 
-/** Shorter than the console's request timeout. */
+/** Long polling: how long the service may delay its response. Shorter than the console's request timeout. */
 const WAIT_SECONDS = 10;
 const PAUSE_MS = 1_000;
 
 interface Props {
   platform: string;
   name: string;
-  /** The connection to reconnect. Omit it to create one. */
+  /** The connection to reconnect. Undefined to create one. */
   connection?: Connection;
   onClose: () => void;
 }
 
-/** Connects an account, or reconnects an existing connection. */
+/** A dialog that connects an account, or reconnects an existing connection. */
 export function ConnectAccount({ platform, name, connection, onClose }: Props) {
   const query = useConnector(platform);
   return (
@@ -67,14 +67,14 @@ export function ConnectAccount({ platform, name, connection, onClose }: Props) {
   );
 }
 
-/** Contains secrets, so it lives only as long as the dialog. */
+/** Contains secrets, so it exists only as long as the dialog. */
 interface FormValues {
   identity: string;
   identityType: IdentityType;
   label: string;
   method: AuthMethod;
   values: Record<string, string>;
-  /** The chosen OAuth client; empty for the default one, or that of the connection. */
+  /** The name of the OAuth client; empty for the connection's own client, or the default one. */
   client: string;
   allowsOtherAccount: boolean;
 }
@@ -85,7 +85,7 @@ interface StepsProps {
   onClose: () => void;
 }
 
-/** The steps: form, link for the user, outcome. */
+/** The steps of the dialog: form, link for the user, outcome. */
 function Steps({ connector, connection, onClose }: StepsProps) {
   const { update } = useConnectionCache();
   const client = useQueryClient();
@@ -129,15 +129,15 @@ function Steps({ connector, connection, onClose }: StepsProps) {
   );
 }
 
-/** The fields that the user fills in. Fields of the app come from its OAuth client. */
+/** Returns the fields that the user fills in. The app's OAuth client contains the others. */
 const userFields = (connector: ConnectorDetail, method: AuthMethod) =>
   method.fields.filter((field) => !isSetByApp(connector, method, field));
 
-/** Only passwords may begin or end with a space. */
+/** Returns the value of a field. Trims it, except for passwords, which may begin or end with a space. */
 const fieldValue = ({ values }: FormValues, { name }: AuthField) =>
   (name === "password" ? values[name] : values[name]?.trim()) || "";
 
-/** The names of the OAuth clients that a method can use, if one of them must be chosen. */
+/** Returns the names of the OAuth clients that a method can use; empty if there is no choice. */
 function useClientNames(platform: string, { id, type }: AuthMethod): readonly string[] {
   const { may } = useSession();
   const { data = [] } = useClients(type === "oauth2" && may("clients:read"));
@@ -201,7 +201,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
     if (faultsOf(error).length > 0) focusFirstFault();
   }, [error]);
   const localFaults = vault.connectAttempts.validateStart(attempt);
-  // The package can't validate this: with an API key, the identity is required.
+  // The package does not report this: only API keys, not tokens, require an identity.
   const identityFault = !connection && values.identity.trim() === "" ? "This is required." : undefined;
   const faultOfField = (field: AuthField) => validateField(field, fieldValue(values, field));
   const isValid =
@@ -342,13 +342,13 @@ interface AwaitUserProps {
   onClose: () => void;
 }
 
-/** Shows the link until the attempt ends. */
+/** Shows the link for the user until the attempt ends. */
 function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone, onRestart, onClose }: AwaitUserProps) {
   const { vault } = useSession();
   const { data, error } = useQuery({
     queryKey: ["attempt", id],
     queryFn: ({ signal }) => vault.connectAttempts.get(id, { wait: WAIT_SECONDS }, { signal }),
-    // Poll until the attempt ends, even after failed requests.
+    // Poll until the attempt ends, even after a failed request.
     refetchInterval: ({ state }) =>
       state.error instanceof NotFoundError || (state.data && state.data.status !== "pending") ? false : PAUSE_MS,
     refetchIntervalInBackground: true,
@@ -360,7 +360,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
     if (isDone && connection) onDone(connection);
   }, [isDone]);
   const intro = useRef<HTMLParagraphElement>(null);
-  // The focused form has been removed.
+  // The form that had the focus no longer exists.
   useEffect(() => intro.current?.focus(), []);
   const isOver = data !== undefined && data.status !== "pending";
   return (

@@ -10,7 +10,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Connects an account after choosing a platform. */
+/** A dialog that lets the user choose a platform, then connects an account. */
 export function ConnectAnyAccount({ platforms, onClose }: Props) {
   const [text, setText] = useState("");
   const [isSubmitted, setSubmitted] = useState(false);

@@ -17,11 +17,11 @@ interface Props {
   platforms: Platforms | undefined;
   onClose: () => void;
   onCreated: (connection: Connection) => void;
-  /** URL of a connection. */
+  /** Returns the URL of a connection. */
   hrefOf: (id: string) => string;
 }
 
-/** Creates a connection record. Previews its key, which can't be changed later. */
+/** A dialog that creates a connection record. Shows its future key, which can't be changed later. */
 export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
   const { vault, whoami } = useSession();
   const { update } = useConnectionCache();
@@ -30,7 +30,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
   const formElement = useRef<HTMLFormElement>(null);
   const request = toConnection(form, platforms);
   const isMounted = useIsMounted();
-  // Wait for rendering, which marks the invalid fields.
+  // Wait until the invalid fields are rendered as such.
   const focusFirstFault = () =>
     requestAnimationFrame(() => formElement.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   const creating = useSingleFlight({
@@ -52,7 +52,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
     touched.has(name) || error ? faultAt(faults, `/${name}`) : undefined;
 
   const edit = (changes: Partial<CreateForm>) => {
-    // Ignore input while the request runs.
+    // Ignore changes while the request is in flight.
     if (creating.isInFlight()) return;
     change(changes);
     touch(...Object.keys(changes).filter((name) => name !== "platform"));
@@ -65,7 +65,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
     touch(...Object.keys(form));
     focusFirstFault();
   };
-  // A running request can't be cancelled.
+  // A request in flight can't be cancelled.
   const close = () => !creating.isInFlight() && onClose();
   const cancel = () => {
     if (creating.isInFlight()) return;

@@ -11,10 +11,10 @@ import { TagsInput } from "./tags-input";
 interface Props {
   form: CreateForm;
   fault: (name: keyof CreateForm) => string | undefined;
-  /** All faults, for the tags. */
+  /** All faults. The input for tags selects its own. */
   faults: readonly Fault[];
   platforms: Platforms | undefined;
-  /** Restrictions of the session, which fix some fields. */
+  /** The session's restrictions, which determine the value of some fields. */
   whoami: Whoami;
   onChange: (changes: Partial<CreateForm>) => void;
   onBlur: (name: keyof CreateForm) => void;

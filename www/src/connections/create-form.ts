@@ -36,10 +36,10 @@ interface SavedForm {
   form: CreateForm;
 }
 
-/** The last unsubmitted form: restored after signing in again, or when the dialog was closed by mistake. */
+/** The last form that was not submitted. Restored after signing in again, or after closing the dialog by mistake. */
 const savedForm = untilSignOut(() => ({ current: undefined as SavedForm | undefined }));
 
-/** A session restricted to an identity can create connections only for that identity. */
+/** The state of the form. A session that is restricted to an identity can create connections only for this identity. */
 export function useCreateForm({ account, environment, identity, identityType }: Whoami) {
   const saved = savedForm().current;
   const belongsToSession =
@@ -59,7 +59,7 @@ export const clearForm = () => {
   savedForm().current = undefined;
 };
 
-/** Builds the request body. Omits empty fields. */
+/** Builds the request body without empty fields. */
 export function toConnection(
   { platform, identity, identityType, name, label, platformVersion, state, active, tags, text }: CreateForm,
   platforms: Platforms | undefined,
@@ -72,7 +72,7 @@ export function toConnection(
     platformVersion: platformVersion.trim(),
   };
   const nonEmpty = Object.fromEntries(Object.entries(trimmedFields).filter(([, value]) => value !== ""));
-  // Validation reports missing and malformed values.
+  // Validation reports missing and malformed values, so the cast is safe.
   return {
     ...(nonEmpty as Pick<NewConnection, keyof typeof trimmedFields>),
     identityType,
@@ -82,6 +82,6 @@ export function toConnection(
   };
 }
 
-/** The future key, with an ellipsis for missing parts. */
+/** Builds the future key of the connection, with an ellipsis for missing parts. */
 export const previewKey = (environment: Environment, { platform, label, identity }: Partial<NewConnection>) =>
   [environment, platform || "…", label || "default", identity || "…"].join("::");

@@ -14,7 +14,7 @@ interface Props {
   onDeleted: (message: string) => void;
 }
 
-/** Deletes a connection after confirmation. If it was changed in the meantime, shows the changes and asks again. */
+/** Deletes a connection after confirmation. If the connection has changed in the meantime, shows how and asks again. */
 export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props) {
   const { vault } = useSession();
   const { update } = useConnectionCache();
@@ -66,7 +66,7 @@ export function DeleteDialog({ connection, platform, onClose, onDeleted }: Props
   );
 }
 
-/** The differences between two versions, as sentences. */
+/** Describes the differences between two versions of a connection in sentences. */
 function differences(before: Connection, now: Connection): string[] {
   const fields = [
     ["name", (connection: Connection) => connection.name ?? "none"],

@@ -37,7 +37,7 @@ export const StateLine = ({ connection: { state, active } }: { connection: Conne
   </span>
 );
 
-/** All properties. `name` may be an editable field. */
+/** All properties of a connection. `name` can be an editable field. */
 export function Details({ connection, name }: { connection: Connection; name: ComponentChildren }) {
   const {
     id,

@@ -4,11 +4,11 @@ import { Modal } from "../components/modal";
 interface Props {
   onKeep: () => void;
   onDiscard: () => void;
-  /** Which changes are not saved. */
+  /** Says which changes are not saved. */
   children: ComponentChildren;
 }
 
-/** Asks before unsaved changes are discarded. */
+/** A dialog that asks for confirmation before unsaved changes are discarded. */
 export const DiscardChanges = ({ onKeep, onDiscard, children }: Props) => (
   <Modal title="Discard your changes?" kind="alert" onClose={onKeep}>
     <div class="section">

@@ -1,4 +1,4 @@
-// Unsaved changes of connections. They outlive the panel, which unmounts when a key expires.
+// Unsaved changes of connections. Stored outside the panel, which unmounts when a key expires.
 import type { Connection } from "connector-vault/slim";
 import { useCallback, useState } from "preact/hooks";
 import { untilSignOut } from "../session/store";
@@ -9,10 +9,10 @@ export interface Draft<Values> {
   values: Values;
 }
 
-/** Drafts by connection id and part. */
+/** Drafts by connection id and name of the edited part. */
 const drafts = untilSignOut(() => new Map<string, Map<string, Draft<unknown>>>());
 
-/** The draft of one part of a connection, if there is one. Returns the same object until the draft changes. */
+/** Returns the draft of a part of a connection, if there is one: the same object until the draft changes. */
 export const findDraft = <Values>(id: string, part: string) => drafts().get(id)?.get(part) as Draft<Values> | undefined;
 export const hasDraft = (id: string | undefined) => id !== undefined && drafts().has(id);
 export const dropDraft = (id: string) => void drafts().delete(id);
@@ -25,7 +25,7 @@ function saveDraft(id: string, part: string, draft: Draft<unknown> | undefined):
   else drafts().delete(id);
 }
 
-/** The draft of one part of a connection. It is stored only while `isChanged` returns true. */
+/** The draft of a part of a connection. Stored only while `isChanged` returns true. */
 export function useDraft<Values>(
   connection: Connection,
   part: string,

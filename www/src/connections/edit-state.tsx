@@ -27,7 +27,7 @@ const STATE: EditablePart<Values> = {
   merge: mergeUnlessConflicting,
 };
 
-/** A failed connection is inactive until it works again. */
+/** Returns whether a connection is active after a change of its state. A failed connection is inactive. */
 const activeAfter = (state: ConnectionState, before: Values) =>
   state === "failed" ? false : before.state === "failed" ? true : before.active;
 

@@ -10,14 +10,14 @@ import { useEdit, type Conflict, type EditablePart } from "./use-edit";
 interface Props<Values> {
   connection: Connection;
   part: EditablePart<Values>;
-  /** "name" or "state". */
+  /** The label of the property: "name" or "state". */
   label: string;
   onGone: () => void;
-  /** Local validation. */
+  /** Validates the values without a request. */
   validate: (vault: ConnectorVault, values: Values) => readonly Fault[];
   /** Formats values for the conflict dialog. */
   format: (values: Values) => string;
-  /** Shown when not editing. */
+  /** The property while it is not being edited. */
   children: ComponentChildren;
   /** Renders the form fields. */
   fields: (
@@ -27,7 +27,7 @@ interface Props<Values> {
   ) => ComponentChildren;
 }
 
-/** A property with a button that replaces it with a form. */
+/** A property with an edit button, which replaces it with a form. */
 export function EditableField<Values extends object>({
   connection,
   part,
@@ -43,7 +43,7 @@ export function EditableField<Values extends object>({
   const [status, setStatus] = useState("");
   const button = useRef<HTMLButtonElement>(null);
   const form = useRef<HTMLFormElement>(null);
-  // The target exists only after rendering.
+  // Wait for rendering, because the target may not exist yet.
   const focusOn = (target: () => HTMLElement | null | undefined) => requestAnimationFrame(() => target()?.focus());
   const close = (message: string) => {
     setEditing(false);
@@ -119,7 +119,7 @@ interface ConflictChoiceProps<Values> extends Pick<Props<Values>, "part" | "labe
   onKeepTheirs: () => void;
 }
 
-/** Edit conflict: lets the user choose between two values of the same field. */
+/** Shows two concurrent changes of the same property, and lets the user choose one. */
 function ConflictChoice<Values extends object>({
   conflict: { base, theirs, mine: own },
   part,
@@ -155,7 +155,7 @@ function ConflictChoice<Values extends object>({
   );
 }
 
-/** Merges field by field. Undefined if both sides changed a field. */
+/** Merges two changes field by field. Returns undefined if both changed the same field. */
 export function mergeUnlessConflicting<Values extends object>(
   base: Values,
   theirs: Values,

@@ -11,23 +11,23 @@ import { findPlatform, type Platforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
 import { BASIC_FILTERS, IDENTITY_TYPES, EXTRA_FILTERS, type FilterValues, type ParameterName } from "./filters";
 
-/** Longer than any filter, so that input that is too long can be typed and reported. */
+/** Longer than any valid filter, so that validation can report input that is too long. */
 const MAX_INPUT_LENGTH = 1_000;
-/** One letter matches too many rows to search on each keystroke. */
+/** A single letter matches too many rows for a search on each keystroke. */
 const MIN_SEARCH_LENGTH = 2;
 
 interface Props {
   values: FilterValues;
   faults: readonly Fault[];
   platforms: Platforms | undefined;
-  /** URL without filters. Undefined if there are none. */
+  /** URL of the list without filters. Undefined if no filter is set. */
   clearHref: string | undefined;
   onChange: (changes: FilterValues, options?: { replace: boolean }) => void;
 }
 
 /**
- * All filters of the list with their validation errors. Small screens show only the search until "More filters" is
- * pressed.
+ * All filters of the list with their validation errors. Small screens show only the search until the user presses "More
+ * filters".
  */
 export function FilterBar({ values, faults, platforms, clearHref, onChange }: Props) {
   const { may } = useSession();
@@ -164,11 +164,11 @@ interface PlatformProps {
   onChange: (platform: string) => void;
 }
 
-/** Applies a platform when it is selected or typed in full. Any other text is reported here and not searched. */
+/** A filter that applies a platform when it is selected or typed in full. Reports any other text as an error. */
 function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
   const [input, setInput] = useState(value);
   const [reported, setReported] = useState(value);
-  // The address changed through the back button or a link.
+  // The URL has changed, for example because of the back button.
   if (value !== reported) {
     setReported(value);
     setInput(value);
@@ -186,7 +186,7 @@ function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
     const platform = findPlatform(platforms, input)?.platform;
     if (platform !== undefined && input !== value) commit(platform);
   };
-  // Without the catalog, the service validates it.
+  // Without the catalog, leave the validation to the service.
   const commitEntered = () => (platforms === undefined ? commit(input.trim()) : commitIfPlatform());
   return (
     <PlatformField

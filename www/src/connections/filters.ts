@@ -1,9 +1,9 @@
-// The filters of the list of connections, as query parameters of the console's URL.
+// The filters of the list of connections, which are query parameters of the console's URL.
 import type { ConnectionFilters, IdentityType } from "connector-vault/slim";
 import { positiveInteger, type QueryValues } from "../components/url-state";
 
 export const PAGE_SIZE = 25;
-/** The filters that wide screens always show, and those behind "More filters". */
+/** Filters that wide screens always show. `EXTRA_FILTERS` are behind "More filters". */
 export const BASIC_FILTERS = ["q", "platform", "state", "active", "identityType", "tags", "tagsMatch"] as const;
 export const EXTRA_FILTERS = ["identity", "account", "name", "platformVersion", "key"] as const;
 export const PARAMETERS = [...BASIC_FILTERS, ...EXTRA_FILTERS, "page", "after", "new"] as const;
@@ -13,7 +13,10 @@ export type FilterValues = QueryValues<ParameterName>;
 
 export const IDENTITY_TYPES: readonly IdentityType[] = ["user", "team", "organization", "project"];
 
-/** The filters of a URL. Invalid values are passed to validation: dropping one would show more than was asked for. */
+/**
+ * Reads the filters from a URL. Keeps invalid values, so that validation reports them: dropping a filter would show
+ * more rows.
+ */
 export function filtersOf({
   page: _page,
   after: _after,
@@ -29,10 +32,10 @@ export function filtersOf({
   } as ConnectionFilters;
 }
 
-/** Whether the list contains active and inactive connections. The API lists them separately. */
+/** Whether the list contains both active and inactive connections. The API lists them separately. */
 export const includesInactive = ({ active }: FilterValues) => active === "all";
 
-/** A position in the list: after a cursor together with the page's number, or a page number alone. */
+/** A position in the list: a cursor with the page number, or only a page number. */
 export interface PagePosition {
   after: string | undefined;
   page: number | undefined;

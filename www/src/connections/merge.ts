@@ -1,6 +1,6 @@
 // Three-way merge of two edits of the same version.
 
-/** Multiset difference. */
+/** Multiset difference of two lists. */
 function subtract(list: readonly string[], removed: readonly string[]): string[] {
   const remaining = new Map<string, number>();
   for (const item of removed) remaining.set(item, (remaining.get(item) ?? 0) + 1);
@@ -15,8 +15,8 @@ export const sameTags = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((tag, index) => tag === b[index]);
 
 /**
- * Their tags in their order, minus those that I removed, plus those that I added. Adding or removing the same tag twice
- * counts once, so tags never conflict.
+ * Merges tags: their tags in their order, minus those that I removed, plus those that I added. If both sides add or
+ * remove the same tag, it counts once, so tags never conflict.
  */
 export function mergeTags(
   base: readonly string[],
@@ -29,8 +29,8 @@ export function mergeTags(
 }
 
 /**
- * Field by field: mine where I changed it, otherwise theirs. `conflicts` are the fields that both sides changed to
- * different values.
+ * Merges field by field: my value where I changed it, otherwise theirs. `conflicts` are the fields that both sides
+ * changed to different values.
  */
 export function mergeFields<Values extends object>(
   base: Values,

@@ -24,7 +24,7 @@ import { Tags } from "./tags";
 interface Props {
   id: string;
   platforms: Platforms | undefined;
-  /** Whether it was just created here. */
+  /** Whether the user has just created the connection in this tab. */
   isNew: boolean;
   /** Whether the user is navigating away from unsaved changes. */
   isLeaving: boolean;
@@ -116,13 +116,13 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
 
 interface StateProps {
   connection: Connection;
-  /** Display name of the platform, if known. */
+  /** Display name of the platform; undefined if unknown. */
   name: string | undefined;
-  /** Undefined if the key may not change the connection. */
+  /** Called when the connection no longer exists. Undefined if the key may not change the connection. */
   onGone?: () => void;
 }
 
-/** The state, its reason, and possible actions. */
+/** The state of the connection, its reason, and possible actions. */
 function State({ connection, name = connection.platform, onGone }: StateProps) {
   const { may } = useSession();
   const query = useStatus(connection);
@@ -130,7 +130,7 @@ function State({ connection, name = connection.platform, onGone }: StateProps) {
   const status = query.data;
   return (
     <section class="section" aria-label="State">
-      {/* The vault itself determines the state of connections whose credentials it holds. */}
+      {/* The service determines the state of connections with stored credentials, so users can't set it. */}
       {onGone && !status?.holdsCredentials ? (
         <EditState connection={connection} onGone={onGone} />
       ) : (

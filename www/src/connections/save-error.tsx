@@ -1,7 +1,7 @@
 import { explainError } from "../components/error-message";
 import { faultsOf, faultMessage } from "../components/faults";
 
-/** A failed save with its reason. `consequence` describes what happened to the changes. */
+/** The error after a failed save. `consequence` says what happened to the changes. */
 export function SaveError({ error, consequence }: { error: unknown; consequence: string }) {
   const { title, detail } = explainError(error);
   return (

@@ -9,10 +9,10 @@ import { Reason } from "../events/reason";
 import { clientHref, DEFAULT_CLIENT } from "../integrations/hooks";
 import { useSession } from "../session/session";
 
-/** Query key, regardless of the version. */
+/** The query key of a connection's status. */
 export const statusKey = (id: string) => ["status", id];
 
-/** The status, refetched when the connection changes. */
+/** Loads the status of a connection, again when the connection changes. */
 export function useStatus({ id, version }: Connection) {
   const { vault } = useSession();
   return useQuery({
@@ -30,7 +30,7 @@ interface Props {
 }
 
 export function Status({ connection, query }: Props) {
-  // The panel itself reports a deleted connection.
+  // The panel reports a deleted connection.
   if (query.error instanceof NotFoundError) return null;
   return (
     <QueryView query={query} name="the status" rows={2}>

@@ -8,13 +8,13 @@ import { RelativeTime } from "../components/relative-time";
 import type { Platforms } from "../connectors/platforms";
 
 const MAX_SHOWN_TAGS = 3;
-/** Tags up to this length are not truncated. */
+/** The table never truncates tags up to this length. */
 const SHORT_TAG_LENGTH = 6;
 const COLUMNS = ["Identity", "Platform", "Name or account", "State", "Tags", "Created"];
 /** History state of a panel that was opened from the list: closing it goes back. */
 export const OPENED_HERE = { openedHere: true };
 
-/** The link to a connection in the table, to restore the focus. */
+/** Returns the link to a connection in the table, to restore the focus. */
 export const rowLink = (id: string) => document.querySelector<HTMLElement>(`a[data-connection="${CSS.escape(id)}"]`);
 
 interface Props {
@@ -23,7 +23,7 @@ interface Props {
   hrefOf: (connection: Connection) => string;
 }
 
-/** Explicit roles, because the CSS of narrow screens turns rows into cards. */
+/** Has explicit roles, because browsers drop table semantics when CSS turns rows into cards. */
 export function Table({ rows, platforms, hrefOf }: Props) {
   return (
     <div class="table connection-table" data-inactive={rows.some(({ active }) => !active) || undefined}>
@@ -60,7 +60,7 @@ function Row({
   const { id, platform, identity, identityType, name, state, tags, createdAt, active, account } = connection;
   const [, navigate] = useLocation();
   const connector = platforms?.byName.get(platform);
-  // Keyboards and screen readers use the link; a mouse can click the whole row.
+  // For mouse users only: keyboards and screen readers use the link in the row.
   const openRow = (event: JSX.TargetedMouseEvent<HTMLTableRowElement>) => {
     const isOnLink = event.target instanceof Element && event.target.closest("a, button") !== null;
     if (!isOnLink && !event.defaultPrevented && getSelection()?.isCollapsed !== false)

@@ -3,7 +3,7 @@ import { faultAt } from "../components/faults";
 import { useSession } from "../session/session";
 
 interface Props {
-  /** The common ancestor. */
+  /** The tags before both changes. */
   base: readonly string[];
   theirs: readonly string[];
   mine: readonly string[];
@@ -13,7 +13,7 @@ interface Props {
   onKeepTheirs: () => void;
 }
 
-/** Edit conflict on tags: shows both versions and the merge, and lets the user choose. */
+/** Shows two concurrent changes of tags and their merge, and lets the user choose. */
 export function TagConflict({ base, theirs, mine: own, merged, isBusy, onSave, onKeepTheirs }: Props) {
   const { vault } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
@@ -56,7 +56,7 @@ export function TagConflict({ base, theirs, mine: own, merged, isBusy, onSave, o
   );
 }
 
-/** One version. With `base`, additions and removals are marked. */
+/** One version of the tags. With `base`, marks additions and removals. */
 function TagVersion({ title, tags, base }: { title: string; tags: readonly string[]; base?: readonly string[] }) {
   const removed = base?.filter((tag) => !tags.includes(tag)) ?? [];
   const isAdded = (tag: string) => base !== undefined && !base.includes(tag);

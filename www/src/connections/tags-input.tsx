@@ -4,15 +4,15 @@ import type { JSX } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 import { faultMessage } from "../components/faults";
 
-/** Tags, and text in the field that is not a tag yet. */
+/** The tags, and the text in the field that is not a tag yet. */
 export interface TagsValue {
   tags: readonly string[];
   text: string;
 }
 
-/** The kind of chips that a field contains. `separator` matches the characters that end a chip in text. */
+/** What a field contains: tags or scopes. `separator` matches the characters that separate them in a text. */
 interface ChipKind {
-  /** Name of the body member. */
+  /** Name of the member in the request body. */
   member: string;
   singular: string;
   plural: string;
@@ -20,7 +20,7 @@ interface ChipKind {
 }
 
 export const TAGS: ChipKind = { member: "tags", singular: "tag", plural: "Tags", separator: /[,\n]/ };
-/** Platforms separate scopes with spaces or commas. */
+/** Separated by commas or spaces, because platforms use both for scopes. */
 export const SCOPES: ChipKind = { member: "scopes", singular: "scope", plural: "Scopes", separator: /[,\s]/ };
 
 const parseTags = (text: string, ends: RegExp) =>
@@ -29,7 +29,7 @@ const parseTags = (text: string, ends: RegExp) =>
     .map((tag) => tag.trim())
     .filter((tag) => tag !== "");
 
-/** The chips and the text still in the field. */
+/** Returns all tags, including those in the text. */
 export const allTags = ({ tags, text }: TagsValue, { separator } = TAGS) => [...tags, ...parseTags(text, separator)];
 
 interface Props extends TagsValue {
@@ -37,15 +37,18 @@ interface Props extends TagsValue {
   isLabelHidden?: boolean;
   kind?: ChipKind;
   suggestions?: readonly string[];
-  /** Faults of all tags. Their indexes count the tags in the text last. */
+  /** Faults of all tags. In their indexes, tags in the text come last. */
   faults: readonly Fault[];
   onChange: (value: TagsValue) => void;
 }
 
-/** Index of the faulty tag, or -1 for the whole list. */
+/** Returns the index of the invalid tag, or -1 if the fault concerns the whole list. */
 const faultIndex = ({ pointer }: Fault) => Number(/^\/[^/]+\/(\d+)$/.exec(pointer ?? "")?.[1] ?? -1);
 
-/** Tags as chips. Enter or a comma adds one; Backspace in the empty field removes the last one, once per key press. */
+/**
+ * An input for tags. Enter or a comma adds a tag; Backspace in the empty field removes the last one, once per key
+ * press.
+ */
 export function TagsInput({
   label,
   isLabelHidden = false,
@@ -87,14 +90,14 @@ export function TagsInput({
   };
   const removeAndFocus = (index: number) => {
     remove(index);
-    // The pressed button disappears, so focus a neighbour.
+    // The button that has the focus disappears, so focus a neighbour.
     const buttons = [...(list.current?.querySelectorAll("button") ?? [])];
     (buttons[index + 1] ?? buttons[index - 1] ?? field.current)?.focus();
   };
   const onKeyDown = (event: JSX.TargetedKeyboardEvent<HTMLInputElement>) => {
     if (event.isComposing) return;
     if (event.key === "Enter") {
-      // Otherwise Enter would submit the form.
+      // Enter must not submit the form.
       event.preventDefault();
       if (text.trim() !== "") add(text);
     } else if (event.key === "Backspace" && text === "" && tags.length > 0 && !event.repeat) {

@@ -14,7 +14,7 @@ const TAGS_PART: EditablePart<TagsValue> = {
   isEqual: (a, b) => sameTags(a.tags, b.tags) && a.text.trim() === b.text.trim(),
   save: (vault, version, values) =>
     vault.connections.update(version.id, { tags: allTags(values) }, { ifMatch: version }),
-  // Tags can always be merged, but the user should see what others have just changed.
+  // Tags can always be merged, but the user should see concurrent changes first.
   merge: (base, theirs, own) => (sameTags(base.tags, theirs.tags) ? own : undefined),
 };
 
@@ -37,7 +37,7 @@ export function Tags({ connection, onGone }: Props) {
 
   function showStatus(message: string) {
     setStatus(message);
-    // The focused element is removed.
+    // The element that had the focus no longer exists.
     if (conflict) heading.current?.focus();
   }
   return (

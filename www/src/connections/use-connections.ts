@@ -15,16 +15,16 @@ export type ConnectionPage = Pick<Page<ConnectionWithAccount>, "rows" | "total" 
 
 const WITH_ACCOUNT = { include: "account" } as const;
 
-/** The previous position by cursor. Cursors only lead forward. */
+/** The position of the previous page by cursor, because cursors only lead forward. */
 const previousPositions = untilSignOut(() => new Map<string, PagePosition>());
 
 const hasFaultAt = (error: unknown, name: string) =>
   error instanceof ValidationError && error.errors.some(({ parameter }) => parameter === name);
 
-/** Whether a cursor is invalid: it belongs to another list or key, or was modified. */
+/** Whether a request failed because its cursor is invalid: it belongs to another list or key, or was modified. */
 export const isInvalidCursor = (error: unknown) => hasFaultAt(error, "after");
 
-/** Whether a page is too far from the start to be opened by its number. */
+/** Whether a request failed because its page number is too high, so that only cursors can reach the page. */
 export const isPageTooFar = (error: unknown) => hasFaultAt(error, "page");
 
 async function readPage(
@@ -39,7 +39,7 @@ async function readPage(
     after === undefined
       ? await list({ page })
       : await list({ after }).catch((error: unknown) => {
-          // Fall back to the page number, which costs more but also works with another key, for example.
+          // Fall back to the page number, which is slower but also works with another key.
           if (page === undefined || !isInvalidCursor(error)) throw error;
           return list({ page });
         });
@@ -48,7 +48,7 @@ async function readPage(
   return { rows, total, pages, page: number, after: nextCursor };
 }
 
-/** A page of the active connections followed by the inactive ones. */
+/** Loads a page of a list in which the inactive connections follow the active ones. */
 async function readWithInactive(
   vault: ConnectorVault,
   filters: ConnectionFilters,
@@ -69,7 +69,7 @@ async function readWithInactive(
   };
 }
 
-/** The rows at a position. While the filters are invalid, the previous rows stay. */
+/** Loads the rows at a position. While the filters are invalid, the previous rows stay visible. */
 export function useConnections(
   filters: ConnectionFilters,
   position: PagePosition,
@@ -96,7 +96,7 @@ export function adjacentPositions(
   const previous = previousPosition ?? { after: undefined, page: Math.min(page - 1, Math.max(pages, 1)) };
   return {
     previous: page > 1 ? previous : undefined,
-    // Without a cursor, the list combines active and inactive connections and has page numbers only.
+    // Without a cursor, this is the combined list of active and inactive connections, which has only page numbers.
     next: page < pages ? { after: nextCursor, page: page + 1 } : undefined,
   };
 }

@@ -1,5 +1,5 @@
-// Editing one part of a connection: changes are kept until saved, saved only over the version they are based on, and
-// merged with concurrent changes.
+// Edits one part of a connection. Stores changes until they are saved, saves them only if the connection has not
+// changed in the meantime, and otherwise merges both changes.
 import { NotFoundError, PreconditionError, type Connection, type ConnectorVault } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { useSingleFlight } from "../components/use-single-flight";
@@ -7,21 +7,21 @@ import { useSession } from "../session/session";
 import { useConnectionCache } from "./cache";
 import { dropDraft, findDraft, useDraft, type Draft } from "./drafts";
 
-/** How many concurrent changes are tolerated before the save fails. */
+/** Maximum number of times to save, each after another concurrent change. */
 const MAX_TRIES = 3;
 
-/** A part of a connection that has its own update call. */
+/** A part of a connection that has its own API call to update it. */
 export interface EditablePart<Values> {
   name: string;
   valuesOf: (connection: Connection) => Values;
   isEqual: (a: Values, b: Values) => boolean;
   /** Saves the values with `If-Match` for that version. */
   save: (vault: ConnectorVault, version: Connection, values: Values) => Promise<Connection>;
-  /** Merges with concurrent changes. Undefined if the user must choose. */
+  /** Merges the values with concurrent changes. Returns undefined if the user must choose. */
   merge: (base: Values, theirs: Values, own: Values) => Values | undefined;
 }
 
-/** Concurrent changes of the same values. */
+/** Two concurrent changes of the same values. */
 export interface Conflict<Values> {
   base: Connection;
   theirs: Connection;
@@ -36,7 +36,7 @@ interface SaveRequest<Values> {
 
 type SaveResult<Values> = { stored: Connection } | { conflict: Conflict<Values> };
 
-/** Saves the values, merging with a later version where possible. */
+/** Saves the values. If the connection has changed, merges both changes if possible. */
 async function saveMerging<Values>(
   vault: ConnectorVault,
   part: EditablePart<Values>,
@@ -51,7 +51,7 @@ async function saveMerging<Values>(
     }
     const theirs = await vault.connections.get(base.id);
     const theirValues = part.valuesOf(theirs);
-    // Both sides made the same change.
+    // Both sides made the same change, so there is nothing to save.
     if (part.isEqual(theirValues, own)) return { stored: theirs };
     const merged = part.merge(part.valuesOf(base), theirValues, own);
     if (merged === undefined) return { conflict: { base, theirs, mine: own } };
@@ -78,7 +78,7 @@ export function useEdit<Values>(
     mutationFn: (request) => saveMerging(vault, part, request),
     onSuccess: (saved, { draft: savedDraft }) => {
       if ("conflict" in saved) return setConflict(saved.conflict);
-      // Keep changes that were made during the save, based on the saved version.
+      // Keep changes that the user made during the save. Their base is the saved version.
       const latestDraft = findDraft<Values>(connection.id, part.name);
       change(latestDraft === savedDraft || !latestDraft ? undefined : { ...latestDraft, base: saved.stored });
       setConflict(undefined);
@@ -91,7 +91,7 @@ export function useEdit<Values>(
       onGone();
     },
   });
-  // A reload or closed tab would lose unsaved changes.
+  // Warn before a reload or a closed tab loses unsaved changes.
   useEffect(() => {
     if (!isKept) return;
     const preventUnload = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -112,7 +112,7 @@ export function useEdit<Values>(
     },
     save: (values: Values = draft.values, base: Connection = draft.base) =>
       saving.run({ values, base, draft: findDraft(connection.id, part.name) }),
-    /** Discards the draft. Returns false during a save, which can't be cancelled. */
+    /** Discards the draft. Returns false during a save, because a save can't be cancelled. */
     discard: (current?: Connection) => {
       if (saving.isInFlight()) return false;
       saving.reset();

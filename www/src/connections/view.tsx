@@ -44,7 +44,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   const { vault, may, noun } = useSession();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);
   const search = useSearch();
-  /** URL of the list, or of a connection's panel over it. */
+  /** Returns the URL of the list, or of the list with a connection in the panel. */
   const hrefWithPanel = (id: string | undefined, changes: Record<string, string | undefined> = {}) =>
     withQuery(pathOf(id), search, changes);
   const [, navigate] = useLocation();
@@ -60,7 +60,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   const panel = usePanel(selectedId, hrefWithPanel);
   const wasRemoved = useRef(false);
   useEffect(() => {
-    // When a panel opens, the notice about the last action is out of date.
+    // A notice about the previous action is out of date when a panel opens.
     if (panel.id !== undefined) return setNotice(undefined);
     setCreated(undefined);
     // The row that had the focus no longer exists.
@@ -191,7 +191,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
   );
 }
 
-/** The connection in the panel. It follows the address, but with unsaved changes it stays until they are discarded. */
+/** The id of the connection in the panel. Follows the URL, but keeps a connection with unsaved changes. */
 function usePanel(selectedId: string | undefined, addressOf: (id: string | undefined) => string) {
   const [, navigate] = useLocation();
   const [, setTick] = useState(0);
@@ -204,7 +204,7 @@ function usePanel(selectedId: string | undefined, addressOf: (id: string | undef
     isLeaving,
     close: () => (history.state?.openedHere ? history.back() : navigate(addressOf(undefined), { replace: true })),
     stay: () => navigate(addressOf(id), { state: OPENED_HERE }),
-    /** Call after the draft has been dropped. */
+    /** Call it after dropping the draft, to leave the connection. */
     leave: () => setTick((tick) => tick + 1),
   };
 }
@@ -212,8 +212,8 @@ function usePanel(selectedId: string | undefined, addressOf: (id: string | undef
 const inactiveHref = () => withQuery(PATH, location.search, { active: "false", page: undefined, after: undefined });
 
 /**
- * Links to the inactive connections in the same state: a list contains only active or only inactive ones, and most
- * failed connections are inactive.
+ * A link to the inactive connections in the same state. Most failed connections are inactive, but the list contains
+ * only active ones by default.
  */
 function InactiveHint({ filters }: { filters: ConnectionFilters }) {
   const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
@@ -226,7 +226,7 @@ function InactiveHint({ filters }: { filters: ConnectionFilters }) {
   );
 }
 
-/** Button to add a record without credentials. */
+/** A button that opens the form for a connection record without credentials. */
 function AddButton({ href }: { href: string }) {
   const { may } = useSession();
   const [, navigate] = useLocation();

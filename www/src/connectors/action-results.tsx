@@ -8,7 +8,7 @@ import { usePlatforms } from "./platforms";
 
 const MAX_RESULTS = 6;
 
-/** The best matches among all platforms' actions. Renders nothing without any. */
+/** The best matches among the actions of all platforms. Renders nothing if there are none. */
 export function ActionResults({ q }: { q: string }) {
   const { vault } = useSession();
   const { data, isPlaceholderData } = useQuery({

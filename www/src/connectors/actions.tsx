@@ -21,7 +21,7 @@ const PARAMETERS = ["q", "method", "page"] as const;
 export function Actions({ platform }: { platform: string }) {
   const { vault } = useSession();
   const { values, hrefOf, change } = useUrlState(PARAMETERS);
-  // Unknown values are sent as well: dropping one would show more than was asked for.
+  // Also sends unknown values, because dropping the filter would show more rows.
   const method = values.method?.toUpperCase() as ActionMethod | undefined;
   const filters: ActionFilters = {
     ...(values.q && { q: values.q }),

@@ -115,9 +115,7 @@ function MethodDetails({ method }: { method: AuthMethod }) {
   }
 }
 
-/**
- * Templates that every request to the platform contains. Names in braces stand for fields or data of the OAuth client.
- */
+/** The templates in every request to the platform. Names in braces are fields, or data of the OAuth client. */
 function TemplateList(props: { name: string; values: Record<string, string>; separator: string }) {
   const entries = Object.entries(props.values);
   if (entries.length === 0) return null;

@@ -11,7 +11,7 @@ interface Props {
   /** Accessible name of the list. */
   label: string;
   connectors: readonly Connector[];
-  /** Badges by platform, shown instead of the number of actions. */
+  /** Badges by platform, which replace the number of actions. */
   badges?: ReadonlyMap<string, string>;
 }
 

@@ -14,12 +14,12 @@ import { ConnectorCards, PAGE_SIZE } from "./cards";
 import type { Family } from "./families";
 import type { Platforms } from "./platforms";
 
-/** Maximum number of connectors in a section, which links to the rest. */
+/** Maximum number of connectors in a section. A link leads to the others. */
 const MAX_SHOWN = 12;
 
 type HrefOf = (values: { page: string | undefined }) => string;
 
-/** The whole catalog: connected platforms, enabled ones and families first, then the others page by page. */
+/** The whole catalog: connected platforms, enabled platforms and families first, then all others page by page. */
 export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platforms; page: number; hrefOf: HrefOf }) {
   const { vault, may } = useSession();
   const summary = useQuery({
@@ -39,7 +39,7 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
         Publish a catalog: <code>npm run catalog -- publish</code>
       </EmptyState>
     );
-  // The page also works without this data, but its content must not move once it is rendered.
+  // The page also works without this data. Wait for it anyway, because late sections would move the content.
   if (summary.isLoading || enabled.isLoading) return <Loading name="connectors" rows={8} />;
   const usedPlatforms = summary.data?.platforms ?? [];
   const connected = usedPlatforms.flatMap(({ platform }) => byName.get(platform) ?? []).slice(0, MAX_SHOWN);
@@ -93,9 +93,9 @@ function without(connectors: readonly Connector[], excluded: readonly Connector[
 
 interface OverviewSectionProps {
   title: string;
-  /** Link to the rest. */
+  /** Link to the connectors that the section does not show. */
   more?: ComponentChildren;
-  /** Renders the content with this label. */
+  /** Renders the content with the section's accessible name. */
   children: (label: string) => ComponentChildren;
 }
 
@@ -122,7 +122,7 @@ const FamilyCard = ({ family: { id, name, image, connectors } }: { family: Famil
   </li>
 );
 
-/** One page of connectors that are already loaded. */
+/** One page of connectors that are all loaded already. */
 export function PagedCards(props: { connectors: readonly Connector[]; page: number; hrefOf: HrefOf }) {
   const { connectors, page, hrefOf } = props;
   const rows = connectors.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);

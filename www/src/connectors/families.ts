@@ -1,14 +1,14 @@
-// Groups connectors by provider. Otherwise, hundreds of services of Amazon, Google and Azure would hide all others in
-// an alphabetical list.
+// Groups connectors into families by provider. In a flat alphabetical list, hundreds of services of Amazon, Google and
+// Azure would hide all others.
 import type { Connector } from "connector-vault/slim";
 
 const MIN_FAMILY_SIZE = 10;
 /**
- * A word becomes part of a family's name if more than this share of the family's connectors have it at the same
- * position: the share for the first word, and the one for each further word.
+ * A word becomes part of a family's name if more than this share of its connectors have the word at the same position
+ * in their names.
  */
 const [FIRST_WORD_SHARE, NEXT_WORD_SHARE] = [0.5, 0.9];
-/** Identifier prefixes that belong to the same provider. */
+/** Maps identifier prefixes to the prefix of the same provider. */
 const ALIASES: Record<string, string> = {
   amazonaws: "amazon",
   aws: "amazon",
@@ -16,16 +16,16 @@ const ALIASES: Record<string, string> = {
   hubapi: "hubspot",
   nexmo: "vonage",
 };
-/** Families whose connectors do not contain the family's name. */
+/** Names of families whose connectors do not contain the name in their own names. */
 const FAMILY_NAMES: Record<string, string> = { apisetu: "API Setu" };
 
 export interface Family {
-  /** Common prefix of the platform identifiers; used in URLs. */
+  /** Common prefix of the platform identifiers, which URLs contain. */
   id: string;
   name: string;
-  /** The logo of its main connector, if any. */
+  /** The URL of the main connector's logo, if it has one. */
   image: string | undefined;
-  /** Well-known ones first, inactive ones last. */
+  /** Well-known connectors first, inactive ones last. */
   connectors: readonly Connector[];
 }
 
@@ -33,13 +33,13 @@ const resolveAlias = (word: string) => ALIASES[word] ?? word;
 const providerOf = ({ platform }: Connector) => resolveAlias(platform.split("-", 1)[0] ?? platform);
 const wordsOf = ({ name }: Connector) => name.split(/[ .]/);
 
-/** Whether the connector has a brand logo, or is offered although no document describes it. */
+/** Whether the connector has a brand logo, or is in the catalog although no document describes its actions. */
 const isWellKnown = ({ image, tools }: Connector) => image.startsWith(`${location.origin}/logos/`) || tools === 0;
 const rank = (connector: Connector) => (connector.active ? (isWellKnown(connector) ? 0 : 1) : 2);
-/** Well-known connectors first, inactive ones last; connectors of equal rank keep their order. */
+/** Sorts well-known connectors first, inactive ones last. Keeps the order of others. */
 const sortByRank = (connectors: readonly Connector[]) => [...connectors].sort((a, b) => rank(a) - rank(b));
 
-/** Families in alphabetical order, and the connectors that belong to no family. */
+/** Groups connectors. Returns the families in alphabetical order, and the connectors without a family. */
 export function familiesOf(connectors: readonly Connector[]): { families: Family[]; others: Connector[] } {
   const groups = new Map<string, Connector[]>();
   for (const connector of connectors) {
@@ -54,7 +54,7 @@ export function familiesOf(connectors: readonly Connector[]): { families: Family
     if (group.length >= MIN_FAMILY_SIZE && name !== "") names.set(id, name);
   }
   const familyIdOf = (connector: Connector) =>
-    // For example, "Amazon S3" has the identifier `s3`.
+    // Also by the first word of the name: "Amazon S3" has the identifier `s3`.
     [providerOf(connector), resolveAlias(wordsOf(connector)[0]?.toLowerCase() ?? "")].find((id) => names.has(id));
   const families = [...names].map(([id, name]) => {
     const members = sortByRank(connectors.filter((connector) => familyIdOf(connector) === id));
@@ -66,7 +66,7 @@ export function familiesOf(connectors: readonly Connector[]): { families: Family
   };
 }
 
-/** The common first words of the names; empty if there are none. */
+/** Returns the common first words of the connectors' names; empty if there are none. */
 function commonName(group: readonly Connector[]): string {
   const words: string[] = [];
   for (let matching = group, share = FIRST_WORD_SHARE; ; share = NEXT_WORD_SHARE) {

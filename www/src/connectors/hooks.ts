@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/preact-query";
 import { NotFoundError } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
 
-/** A 404 with similar names. */
+/** An unknown name in the URL, and similar names that exist. */
 interface UnknownName {
   code: string;
   suggestions: readonly string[];
@@ -32,7 +32,7 @@ export function useAction(platform: string, key: string) {
   });
 }
 
-/** The responses are larger than everything else, so they are loaded on demand. */
+/** Loads the responses of an action. Separate, because they are larger than all its other data. */
 export function useResponses(platform: string, key: string, isEnabled: boolean) {
   const { vault } = useSession();
   return useQuery({

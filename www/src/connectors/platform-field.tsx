@@ -3,13 +3,13 @@ import { Combobox } from "../components/combobox";
 import { Logo } from "../components/logo";
 import { findPlatform, type Platforms } from "./platforms";
 
-/** More options would be too many to scroll; typing narrows them down. */
+/** Maximum number of options. Typing finds the others. */
 const MAX_OPTIONS = 50;
 
 interface Props {
   label: string;
   text: string;
-  /** Undefined until loaded, or without access to the catalog. Any text is accepted then. */
+  /** Undefined until loaded, or without access to the catalog. The field then accepts any text. */
   platforms: Platforms | undefined;
   hint?: string | undefined;
   fault?: string | undefined;
@@ -21,7 +21,7 @@ interface Props {
   onLeave?: () => void;
 }
 
-/** The validation error. Undefined if the text is a platform, may become one, or the platforms are unknown. */
+/** Returns a validation error unless the text is a platform, may become one, or the platforms are not loaded. */
 export function platformFault(platforms: Platforms | undefined, text: string, isTyping: boolean): string | undefined {
   const query = text.trim();
   if (!platforms || query === "" || findPlatform(platforms, query)) return undefined;
@@ -29,7 +29,7 @@ export function platformFault(platforms: Platforms | undefined, text: string, is
   return isTyping ? undefined : "Choose a platform from the list.";
 }
 
-/** A combobox for platforms. */
+/** A field that lets the user choose a platform. */
 export function PlatformField({ text, platforms, hint, fault, onInput, onChoose, onLeave, ...rest }: Props) {
   const [isFocused, setFocused] = useState(false);
   const matches = platforms?.find(text) ?? [];

@@ -1,8 +1,8 @@
-// Searches platforms by words of their names and identifiers: "Gmail" and "google calendar" find `googleapis-gmail` and
+// Searches platforms by words of their names and identifiers: "Gmail" finds `googleapis-gmail`, "google calendar" finds
 // `googleapis-calendar`.
 import type { Connector } from "connector-vault/slim";
 
-/** The words of a text, in lower case and without accents. */
+/** Splits a text into words, in lower case and without accents. */
 const wordsOf = (text: string): string[] =>
   text
     .normalize("NFKD")
@@ -10,13 +10,13 @@ const wordsOf = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** How well a word matches: 3 for the whole word, 2 for its beginning, 1 for another part of it, 0 for no match. */
+/** Scores a match: 3 for the same word, 2 for a prefix, 1 for any other substring, 0 for no match. */
 const matchScore = (word: string, candidate: string) =>
   word === candidate ? 3 : candidate.startsWith(word) ? 2 : candidate.includes(word) ? 1 : 0;
 
 /**
- * Returns a function that finds connectors by a query, of which each word must match. The best matches come first, and
- * among equal ones those with the shortest identifiers.
+ * Returns a function that finds connectors by a query. Each word of the query must match. Sorts by score, then by the
+ * length of the identifier.
  */
 export function createSearch(connectors: readonly Connector[]): (text: string) => readonly Connector[] {
   const entries = connectors.map((connector) => ({

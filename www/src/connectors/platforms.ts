@@ -1,4 +1,4 @@
-// All platforms, loaded once: names and logos for connections, search, categories.
+// Loads all platforms once, for names and logos of connections, for the search, and for categories.
 import { useQuery } from "@tanstack/preact-query";
 import type { Connector } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
@@ -12,7 +12,7 @@ export interface Platforms {
   byName: Map<string, Connector>;
   /** Returns the connectors that match a query, best first. */
   find: (text: string) => readonly Connector[];
-  /** The categories in alphabetical order, each with its number of connectors. */
+  /** In alphabetical order, each with its number of connectors. */
   categories: [category: string, connectors: number][];
   families: readonly Family[];
   /** The connectors without a family, well-known ones first. */
@@ -30,11 +30,13 @@ function indexPlatforms(connectors: Connector[]): Platforms {
   };
 }
 
-/** The platform with exactly this identifier, ignoring case. */
+/** Finds the platform with this identifier, ignoring case. */
 export const findPlatform = (platforms: Platforms | undefined, text: string) =>
   platforms?.byName.get(text.trim().toLowerCase());
 
-/** All platforms; undefined until they are loaded. Pass `isEnabled` to load the view's own data first. */
+/**
+ * Returns all platforms; undefined until they are loaded. `isEnabled` can delay the request until the view has loaded.
+ */
 export const usePlatforms = (isEnabled = true): Platforms | undefined => usePlatformsQuery(isEnabled).data;
 
 export function usePlatformsQuery(isEnabled = true) {
@@ -52,7 +54,7 @@ export function usePlatformsQuery(isEnabled = true) {
     enabled: isEnabled && may("catalog:read"),
     staleTime: CATALOG_FRESH_MS,
     gcTime: Infinity,
-    // Contains a function, which can't be compared.
+    // The query library can't compare the function in the data.
     structuralSharing: false,
   });
 }

@@ -104,7 +104,7 @@ function Catalog() {
   );
 }
 
-/** `isPast`: the page number is beyond the end. */
+/** The message for an empty list. With `isPast`, the page number is too high. */
 const NoRows = ({ isPast, href }: { isPast: boolean; href: string }) =>
   isPast ? (
     <NoSuchPage firstHref={href} />

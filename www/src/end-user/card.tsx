@@ -17,7 +17,7 @@ const STATE_LABELS: Record<ConnectionState, [label: string, advice: string | und
   unknown: ["Not checked", "It has not been checked yet.", ""],
 };
 
-/** Turns a platform identifier into a name, if the catalog has none. */
+/** Converts a platform identifier to a name, for platforms that are not in the catalog. */
 const titleCase = (platform: string) =>
   platform
     .split("-")
@@ -27,7 +27,7 @@ const titleCase = (platform: string) =>
 interface Props {
   connection: ConnectionWithAccount;
   Heading: "h2" | "h3";
-  /** Whether the address selects this connection. */
+  /** Whether the URL selects this connection. */
   isSelected: boolean;
   onRemoved: (message: string) => void;
 }
@@ -43,7 +43,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
   }, [isSelected]);
   const { id, platform, name, state, tags, active, createdAt, account } = connection;
   const platformName = connector?.name ?? titleCase(platform);
-  // An inactive connection was switched off, which is not a failure.
+  // An inactive connection was switched off, unless it failed.
   const [label, advice, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
   const closeDialog = () => setDialog(undefined);
   return (
@@ -87,7 +87,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
       )}
       {may("connections:write") && (
         <div class="end-user-card-actions">
-          {/* Tags are set by the app. Users without any may not know what they are. */}
+          {/* The app sets tags. Users without tags may not know them, so show nothing. */}
           {tags.length > 0 && (
             <button type="button" onClick={() => setDialog("tags")} aria-label={`Edit tags of ${platformName}`}>
               Edit tags

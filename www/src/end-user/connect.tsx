@@ -1,4 +1,4 @@
-// Connecting from the end user's page: navigates to the connect window, which returns here.
+// Connects accounts from the end user's page: navigates to the connect window, which returns here.
 import { useQuery } from "@tanstack/preact-query";
 import type { ConnectOptions } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
@@ -9,7 +9,7 @@ import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
 
 const CONNECTIONS_PATH = "/connections";
-/** The query parameter with the attempt's id in the return URL. */
+/** The query parameter of the return URL that contains the attempt's id. */
 const ATTEMPT_PARAMETER = "connect";
 
 export function useMayConnect(): boolean {
@@ -18,7 +18,7 @@ export function useMayConnect(): boolean {
 }
 
 interface Props {
-  /** The connection to reconnect. Without it, the user chooses. */
+  /** The connection to reconnect. Undefined to let the user choose a platform. */
   target?: Pick<ConnectOptions, "connection">;
   label?: string;
   children: ComponentChildren;
@@ -28,9 +28,9 @@ export function ConnectButton({ target, label, children }: Props) {
   const { vault } = useSession();
   const connecting = useSingleFlight({
     mutationFn: async () => {
-      // Report an expired link here, before leaving the page.
+      // Detect an expired link before leaving the page.
       await vault.whoami();
-      // Navigates away.
+      // Never resolves, because the page navigates away.
       return vault.connect({ ...target, ui: "page", returnUrl: location.origin + CONNECTIONS_PATH });
     },
   });
@@ -48,14 +48,14 @@ export function ConnectButton({ target, label, children }: Props) {
   );
 }
 
-/** The outcome of the attempt that returned here. */
+/** The outcome of the attempt that has just returned to this page. */
 export function ConnectOutcome() {
   const { vault } = useSession();
   const search = useSearch();
   const [, navigate] = useLocation();
   const [id] = useState(() => new URLSearchParams(search).get(ATTEMPT_PARAMETER));
   useEffect(() => {
-    // Remove the attempt from the address, so that a reload does not show it again.
+    // Remove the attempt from the URL, so that a reload does not show its outcome again.
     if (id !== null) navigate(CONNECTIONS_PATH, { replace: true });
   }, [id]);
   const { data } = useQuery({

@@ -16,7 +16,7 @@ interface Props {
   onDone: (message: string) => void;
 }
 
-/** Deletes a connection after confirmation, unless it was changed in the meantime. */
+/** A dialog that deletes a connection after confirmation, unless the connection has changed in the meantime. */
 export function Disconnect({ connection, platformName, onClose, onDone }: Props) {
   const { vault } = useSession();
   const mayConnect = useMayConnect();

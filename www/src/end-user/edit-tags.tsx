@@ -15,7 +15,7 @@ interface Props {
   onGone: () => void;
 }
 
-/** Dialog to edit tags. Asks before discarding changes. */
+/** A dialog to edit tags. Asks for confirmation before discarding changes. */
 export function EditTags({ connection, title, onClose, onGone }: Props) {
   const { id } = connection;
   const { remove } = useConnectionCache();

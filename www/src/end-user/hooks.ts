@@ -4,7 +4,7 @@ import { CATALOG_FRESH_MS, useSession } from "../session/session";
 
 const ROWS = 50;
 
-/** The end user's active or inactive connections, page by page. */
+/** Loads the end user's active or inactive connections, page by page. */
 export function useOwnConnections(active: boolean) {
   const { vault } = useSession();
   return useInfiniteQuery({
@@ -21,7 +21,7 @@ export function useOwnConnections(active: boolean) {
   });
 }
 
-/** The connector of a connection's platform. Undefined until it is loaded, and if the catalog does not have it. */
+/** Returns the connector of a connection. Undefined until it is loaded, or if it is not in the catalog. */
 export function usePlatform({ platform }: Connection): Connector | undefined {
   const { vault, may } = useSession();
   const { data } = useQuery({

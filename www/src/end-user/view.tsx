@@ -12,7 +12,7 @@ import { ConnectButton, ConnectOutcome, useMayConnect } from "./connect";
 import { useOwnConnections } from "./hooks";
 import "./end-user.css";
 
-/** An end user's own connections. Scrolls to the one with the id `selectedId`. */
+/** An end user's own connections. Scrolls to the connection `selectedId`. */
 export function EndUserView({ selectedId }: { selectedId: string | undefined }) {
   const { may } = useSession();
   if (may("connections:read")) return <Connections selectedId={selectedId?.toLowerCase()} />;
@@ -28,7 +28,7 @@ export function EndUserView({ selectedId }: { selectedId: string | undefined }) 
 function Connections({ selectedId }: { selectedId: string | undefined }) {
   const mayConnect = useMayConnect();
   const [notice, setNotice] = useState<string>();
-  /** Connections that were removed on this page, which the lists contain until they are refetched. */
+  /** Connections that the user has removed here. The cached lists still contain them. */
   const [removedIds, setRemovedIds] = useState<ReadonlySet<string>>(new Set());
   const activeQuery = useOwnConnections(true);
   const inactiveQuery = useOwnConnections(false);

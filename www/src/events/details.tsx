@@ -1,7 +1,7 @@
 import type { DecidedCall, PlatformCall, VaultEvent } from "connector-vault/slim";
 import { Reason } from "./reason";
 
-/** Fallback texts for reasons without a detail. */
+/** Texts for reasons without a `detail`, by code. */
 const REASON_TEXTS: Record<string, string> = {
   platform_unavailable: "The platform can't be reached.",
   invalid_answer: "The platform's response can't be read.",

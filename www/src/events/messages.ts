@@ -22,5 +22,5 @@ const EVENT_LABELS: Record<EventType, string> = {
 
 export const EVENT_TYPES = Object.keys(EVENT_LABELS) as EventType[];
 
-/** Falls back to the type's identifier: the service may be newer than this page. */
+/** Falls back to the type's identifier, because the service may be newer than this page. */
 export const eventLabel = (type: EventType): string => EVENT_LABELS[type] ?? type;

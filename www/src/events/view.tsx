@@ -21,7 +21,7 @@ import { EVENT_TYPES, eventLabel } from "./messages";
 
 const PAGE_SIZE = 50;
 const POLL_MS = 3_000;
-/** The cursors before the first and after the last event. */
+/** A cursor before the first event. `LAST_CURSOR` is after the last one. */
 const FIRST_CURSOR = "evt_0000000000000";
 const LAST_CURSOR = "evt_9999999999999";
 const PARAMETERS = ["type", "connection"] as const;
@@ -33,7 +33,7 @@ const PROBLEM_TYPES: readonly EventType[] = [
   "grant.revocation_failed",
   "webhook.disabled",
 ];
-/** Options that stand for several types. */
+/** Filter options for several event types. */
 const TYPE_GROUPS: Record<string, readonly EventType[]> = { problems: PROBLEM_TYPES };
 
 function filtersOf({ type, connection }: { type?: string; connection?: string }): EventFilters {
@@ -41,7 +41,7 @@ function filtersOf({ type, connection }: { type?: string; connection?: string })
   return { ...(types && { types }), ...(connection && { connection }) };
 }
 
-/** The event log, latest first, with live updates. */
+/** The event log, newest first, with live updates. */
 export function EventsView() {
   const { vault } = useSession();
   const { values, change } = useUrlState(PARAMETERS);
@@ -82,7 +82,7 @@ export function EventsView() {
         />
       </div>
       {faults.length === 0 && (
-        // The key discards the new events that were found with other filters.
+        // A new key resets the state, which contains new events for the previous filters.
         <Events key={JSON.stringify(filters)} filters={filters} isFollowing={isFollowing} />
       )}
       <Snippet
@@ -106,7 +106,7 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
     initialPageParam: LAST_CURSOR,
     // At the end of the feed, `next` is the cursor of the request.
     getNextPageParam: ({ next }, _, cursor) => (next === cursor ? undefined : next),
-    // New events are polled separately; refetching all pages would not show more.
+    // A refetch is not necessary: events never change, and new events are polled separately.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -135,7 +135,7 @@ function Events({ filters, isFollowing }: { filters: EventFilters; isFollowing: 
   );
 }
 
-/** Polls for events after a cursor, latest first. */
+/** Polls for events after a cursor. Returns them newest first. */
 function useNewEvents(filters: EventFilters, startCursor: string | undefined, isFollowing: boolean) {
   const { vault } = useSession();
   const [newEvents, setNewEvents] = useState<readonly VaultEvent[]>([]);

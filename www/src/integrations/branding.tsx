@@ -1,4 +1,4 @@
-// The branding: the name, logo, colour and address with which the app appears to its users.
+// Branding: the name, logo, colour and URL that users of the app see.
 import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Branding, NewBranding } from "connector-vault/slim";
 import { useState } from "preact/hooks";
@@ -19,7 +19,7 @@ import { readLogo } from "./logo-file";
 
 const KEY = ["branding"];
 
-/** The branding, and a form that changes it. */
+/** The current branding, and a form that changes it. */
 export function BrandingSection() {
   const { vault, may } = useSession();
   const client = useQueryClient();
@@ -66,7 +66,7 @@ export function BrandingSection() {
   );
 }
 
-/** The app as its users see it. Values that are not set here come from the service's configuration. */
+/** Shows the app as its users see it. Values that are not set come from the service's configuration. */
 function Preview({ name, logo, color, url }: Pick<Branding, "name" | "logo" | "color" | "url">) {
   const textColor = color === null ? undefined : textColorOn(color);
   return (

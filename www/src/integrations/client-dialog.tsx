@@ -20,9 +20,9 @@ import { RedirectUri } from "./redirect-uri";
 
 interface Props {
   platform: string | undefined;
-  /** The client's name, unless the form asks for it. */
+  /** The client's name. Ignored if `isNew`, because the form has a field for it. */
   name: string;
-  /** Whether the form asks for the name of a new client. */
+  /** Whether to create a client, for which the form has a name field. */
   isNew: boolean;
   /** The platform's existing clients. */
   clients: readonly OauthClient[];
@@ -33,7 +33,7 @@ interface Props {
   fallbackFocus: () => HTMLElement | null;
 }
 
-/** Dialog to set an OAuth client. Asks for the platform first, unless the address contains it. */
+/** A dialog to set an OAuth client. Asks for the platform first, unless the URL contains it. */
 export function ClientDialog({ platform, platforms, onChoose, onClose, onSaved, fallbackFocus, ...which }: Props) {
   const { may } = useSession();
   const platformName = platform && (platforms?.byName.get(platform)?.name ?? platform);
@@ -59,7 +59,7 @@ export function ClientDialog({ platform, platforms, onChoose, onClose, onSaved, 
 
 function PlatformChoice({ platforms, onChoose }: Pick<Props, "platforms" | "onChoose">) {
   const [text, setText] = useState("");
-  // Other platforms can't have an OAuth client.
+  // Offer only platforms with OAuth. Others can't have a client.
   const withOauth = platforms && {
     ...platforms,
     find: (query: string) => platforms.find(query).filter(({ oauth }) => oauth),
@@ -117,7 +117,7 @@ function ConnectorForm({ platform, ...rest }: FormProps) {
 }
 
 /**
- * Where apps are registered, by authorization host. Sources: docs.github.com/apps/oauth-apps,
+ * Pages on which developers register apps, by authorization host. Sources: docs.github.com/apps/oauth-apps,
  * developers.google.com/workspace/guides/create-credentials, api.slack.com/authentication/oauth-v2,
  * developers.notion.com/docs/authorization and developer.atlassian.com/cloud/oauth/getting-started/managing-oauth-apps.
  */
@@ -129,9 +129,8 @@ const REGISTRATION_PAGES: Partial<Record<string, string>> = {
   "auth.atlassian.com": "https://developer.atlassian.com/console/myapps/",
 };
 
-/** Contains a secret, so it lives only as long as the dialog. */
+/** Contains a secret, so it exists only as long as the dialog. */
 interface FormValues extends TagsValue {
-  /** The client's name. */
   name: string;
   authMethod: string;
   clientId: string;
@@ -174,7 +173,7 @@ function toClient(values: FormValues, fields: readonly AuthField[], previous: Oa
     .filter(([, value]) => value !== "");
   return {
     ...(authMethod && { authMethod }),
-    // Validation reports a missing client ID.
+    // Validation reports a missing client ID, so the cast is safe.
     ...((clientId.trim() && { clientId: clientId.trim() }) as Pick<NewOauthClient, "clientId">),
     ...(removesSecret ? { clientSecret: null } : secret && { clientSecret: secret }),
     scopes: allTags(values, SCOPES),
@@ -203,7 +202,7 @@ function RegistrationHint({ connector }: { connector: ConnectorDetail }) {
   );
 }
 
-/** The host of a URL that may contain variables; empty if there is none. */
+/** Returns the host of a URL template up to its first variable; empty if there is none. */
 const hostOf = (url: string | null) => /^https:\/\/([^/?#{]+)/.exec(url ?? "")?.[1] ?? "";
 
 function ClientForm({
@@ -225,7 +224,7 @@ function ClientForm({
   );
   const clientName = values.name.trim();
   const selectedMethods = methods.filter(({ id }) => values.authMethod === "" || id === values.authMethod);
-  // Methods can share variables.
+  // Several methods can have the same variable.
   const fields = [
     ...new Map(selectedMethods.flatMap((method) => method.fields).map((field) => [field.name, field])).values(),
   ];
@@ -396,14 +395,14 @@ function ClientForm({
   );
 }
 
-/** Why a new client can't have this name. */
+/** Returns why a new client can't have this name, or undefined. */
 function findNameFault(name: string, existingNames: readonly string[]): string | undefined {
   if (name === "") return "This is required.";
   if (!/^[a-z0-9-]{1,40}$/.test(name)) return "Use 1 to 40 characters: a-z, 0-9 and -.";
   return existingNames.includes(name) ? "There is already a client with this name." : undefined;
 }
 
-/** The error of any parameter, prefixed with its name: all parameters share one field. */
+/** Returns the first error of a parameter, with the parameter's name, because all parameters share one field. */
 function parameterFault(faults: Parameters<typeof faultAt>[0]): string | undefined {
   const prefix = "/authorizationParameters";
   const pointer = faults.find((fault) => fault.pointer?.startsWith(prefix))?.pointer;

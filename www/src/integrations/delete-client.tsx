@@ -5,7 +5,7 @@ import { clientNoun, useInvalidateClients } from "./hooks";
 
 interface Props {
   client: OauthClient;
-  /** The platform's name. */
+  /** The display name of the platform. */
   name: string;
   onClose: () => void;
   onDeleted: () => void;

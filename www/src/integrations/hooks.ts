@@ -1,4 +1,4 @@
-// Queries for OAuth clients, and for connectors that need one.
+// Queries for OAuth clients, and for connectors that need a client.
 import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Connector, List, OauthClient } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
@@ -19,7 +19,7 @@ export function useClients(isEnabled = true) {
     enabled: isEnabled,
     queryFn: async ({ signal }) => {
       const clients = await collectAll(vault.oauthClients.list({ limit: PAGE_SIZE }, { signal }));
-      // The default client comes first among the clients of a platform.
+      // Sort the default client first among the clients of a platform.
       const isNamed = ({ name }: OauthClient) => Number(name !== DEFAULT_CLIENT);
       return clients.sort((a, b) => a.platform.localeCompare(b.platform) || isNamed(a) - isNamed(b));
     },
@@ -31,7 +31,7 @@ export function useInvalidateClients() {
   return () => client.invalidateQueries({ queryKey: CLIENTS_KEY });
 }
 
-/** The connectors that are enabled for users and need an OAuth client. */
+/** Loads the connectors that are enabled for users and need an OAuth client. */
 export function useConnectorsNeedingClient() {
   const { vault, may } = useSession();
   return useQuery<Connector[]>({
@@ -45,15 +45,15 @@ export function useConnectorsNeedingClient() {
   });
 }
 
-/** The name of the client that is used unless another one is chosen. */
+/** The name of a platform's default client. */
 export const DEFAULT_CLIENT = "default";
 
-/** URL of the form for a platform's client. */
+/** Returns the URL of the form for a platform's client. */
 export const clientHref = (platform: string, name = DEFAULT_CLIENT) => {
   const query = `set=${encodeURIComponent(platform)}`;
   return `/integrations?${name === DEFAULT_CLIENT ? query : `${query}&client=${encodeURIComponent(name)}`}`;
 };
 
-/** The client in a sentence. */
+/** Names a client in a sentence. */
 export const clientNoun = (name: string, platformName: string) =>
   name === DEFAULT_CLIENT ? `OAuth client for ${platformName}` : `OAuth client “${name}” for ${platformName}`;

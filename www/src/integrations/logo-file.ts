@@ -1,14 +1,14 @@
-/** Maximum length of the `data:` URL. It allows an image of 32 KiB, the service's limit. */
+/** Maximum length of the `data:` URL, for an image of 32 KiB, the service's limit. */
 const MAX_LENGTH = 43_000;
 /**
- * Side lengths to try, in pixels. Pages show logos at up to 32 CSS pixels, and screens have up to four device pixels
- * for each.
+ * Side lengths to try, in pixels. Pages show logos with up to 32 CSS pixels, and screens have up to four device pixels
+ * per CSS pixel.
  */
 const SIDES = [128, 96, 64];
 
 /**
- * Converts an image file to a small square PNG image in a `data:` URL. The service stores no SVG images, because they
- * can contain scripts. Undefined if the browser can't read the file.
+ * Converts an image file to a small square PNG image in a `data:` URL. The service rejects SVG images, because they can
+ * contain scripts. Returns undefined if the browser can't read the file.
  */
 export async function readLogo(file: File): Promise<string | undefined> {
   try {
@@ -30,11 +30,11 @@ function dataUrl(file: File): Promise<string> {
   });
 }
 
-/** Draws the whole image in the middle of a square. */
+/** Scales the image to fit into a square, centred. Returns a `data:` URL. */
 function drawToUrl(image: HTMLImageElement, side: number): string {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = side;
-  // An SVG image may have no size of its own.
+  // An SVG image may have no intrinsic size.
   const [width, height] = [image.naturalWidth || side, image.naturalHeight || side];
   const scale = side / Math.max(width, height);
   const [drawnWidth, drawnHeight] = [width * scale, height * scale];

@@ -1,6 +1,6 @@
 import { CopyableCode } from "../components/copy-button";
 
-/** The redirect URI that each registration needs. */
+/** The redirect URI to enter in each app registration. */
 export const RedirectUri = () => (
   <dl class="description-list">
     <dt>Redirect URI</dt>

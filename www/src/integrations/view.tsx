@@ -28,11 +28,11 @@ const MAX_SHOWN_MISSING = 9;
 
 interface Notice {
   text: string;
-  /** The platform that can now be connected. */
+  /** The platform that users can now connect. */
   platform?: string;
 }
 
-/** OAuth clients, and enabled platforms without one. */
+/** The OAuth clients, and enabled platforms without a client. */
 export function IntegrationsView() {
   const { may, noun } = useSession();
   const { values, change } = useUrlState(PARAMETERS);

@@ -15,7 +15,7 @@ interface Props<Done> {
 
 export const keyName = ({ id, name }: ApiKey) => name ?? id;
 
-/** `createdKeys`: how many valid keys were created with it. */
+/** Revokes a key after confirmation. `createdKeys` is the number of valid keys that were created with it. */
 export function RevokeKey({ apiKey, createdKeys, onDone, ...rest }: Props<void> & { createdKeys: number }) {
   const { vault } = useSession();
   const invalidate = useInvalidateKeys();

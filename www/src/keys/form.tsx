@@ -25,7 +25,7 @@ const LIFETIMES: readonly (readonly [days: string, label: string])[] = [
   ["90", "90 days"],
   ["365", "1 year"],
 ];
-/** Dangerous scopes are never preselected. */
+/** Dangerous scopes, which the user must select explicitly. */
 const NOT_PRESELECTED: readonly Scope[] = ["credentials:read", "keys:write"];
 
 export const KeyForm = ({ onClose, onCreated, fallbackFocus }: Props) => (

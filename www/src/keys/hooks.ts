@@ -4,7 +4,7 @@ import { useSession } from "../session/session";
 const KEYS_KEY = ["keys"];
 const PAGE_SIZE = 100;
 
-/** The API keys, newest first. */
+/** Loads the API keys, newest first. */
 export function useKeys() {
   const { vault } = useSession();
   return useInfiniteQuery({

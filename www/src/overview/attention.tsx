@@ -1,4 +1,4 @@
-// Lists what needs attention and who must act: the users, the team, or the service, which retries by itself.
+// Lists problems and who must act: the users, the team, or the service, which retries.
 import type { ConnectionState, ConnectionSummary } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { Link } from "wouter-preact";
@@ -28,7 +28,7 @@ export function Attention({ summary }: { summary: ConnectionSummary }) {
   const clients = useClients(may("clients:read"));
   const webhooks = useWebhooks(may("webhooks:read"));
   const queries = [clients, webhooks];
-  // Keep old data; the summary already warns that it may be out of date.
+  // If old data exists, show no error: the summary already warns that it may be out of date.
   const failedQueries = queries.filter(({ data, error }) => error && data === undefined);
   const isLoading = queries.some(({ isFetching, data }) => isFetching && data === undefined);
   const rejectedClients = (clients.data ?? []).filter(({ rejectedSince }) => rejectedSince !== null);

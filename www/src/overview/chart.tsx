@@ -1,4 +1,4 @@
-// A bar chart as a table, so that the numbers are readable without the bars.
+// A bar chart, built as a table so that screen readers can read the numbers.
 import type { ComponentChildren, JSX } from "preact";
 import "./chart.css";
 
@@ -6,7 +6,7 @@ export interface Bar {
   key: string;
   label: ComponentChildren;
   count: number;
-  /** Fraction of the full length. Undefined for a row without a bar. */
+  /** Length of the bar, from 0 to 1. Undefined for a row without a bar. */
   size: number | undefined;
   /** `good`, `warn`, `bad` or `none`. The default is the accent colour. */
   tone?: string;
@@ -27,7 +27,7 @@ interface Props {
 const PERCENT = new Intl.NumberFormat("en", { style: "percent", minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const MIN_SHARE = 0.001;
 
-/** A percentage. A nonzero count never shows as 0%, nor a part as 100%. */
+/** Formats a percentage. Never rounds a nonzero count to 0%, nor an incomplete one to 100%. */
 export function formatShare(count: number, total: number): string {
   if (count === 0 || total === 0) return "0%";
   if (count === total) return "100%";
@@ -38,7 +38,7 @@ export function formatShare(count: number, total: number): string {
 
 const barStyle = (size: number) => ({ "--size": String(size) }) as JSX.CSSProperties;
 
-// Explicit roles, because browsers drop table semantics when CSS changes the layout.
+// Has explicit roles, because browsers drop table semantics when CSS changes the layout.
 export function BarChart({ caption, heading, counted = "Connections", bars, total, hasTrack = false, id }: Props) {
   return (
     <table class={`charts-css bar show-labels chart${hasTrack ? " has-track" : ""}`} role="table" id={id}>

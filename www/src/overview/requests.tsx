@@ -1,4 +1,4 @@
-// Recent requests by day, shown to keys with the usage scope.
+// Recent requests by day. Visible for keys with the scope `usage:read`.
 import { useQuery } from "@tanstack/preact-query";
 import type { Usage } from "connector-vault/slim";
 import { QueryView } from "../components/query-view";
@@ -49,7 +49,7 @@ function RequestsOfKey() {
   );
 }
 
-/** One bar per day, including days without requests. */
+/** Returns one bar for each day, including days without requests. */
 function barsOf({ from, to, rows }: Usage): Bar[] {
   const counts = new Map(rows.map(({ day, requests }) => [day, requests]));
   const maxCount = Math.max(1, ...counts.values());

@@ -157,7 +157,7 @@ const bar = (key: string, count: number, full: number, label: ComponentChildren,
   ...(tone && { tone }),
 });
 
-/** A number with its label, which can link to the list that it counts. */
+/** A number with its label, optionally with a link to the rows. */
 function Stat({
   label,
   count,

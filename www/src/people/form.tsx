@@ -20,14 +20,14 @@ interface Props {
   fallbackFocus: () => HTMLElement | null;
 }
 
-/** A value of the claim, and its scopes. */
+/** A value of the claim, and the scopes that it grants. */
 interface Role {
   name: string;
   scopes: readonly Scope[];
 }
 
 const NEW_ROLE: Role = { name: "", scopes: ["catalog:read", "connections:read"] };
-/** The service's limit. */
+/** The service's limit for the number of roles. */
 const MAX_ROLES = 50;
 
 /** Form for the OpenID provider or Access team that authenticates people, and for their roles. */
@@ -55,7 +55,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
     type === "oidc"
       ? {
           ...providerRequest(provider),
-          // Keep the scopes, which this form does not show.
+          // Keep the OpenID scopes, for which this form has no field.
           ...(signIn?.scopes ? { scopes: signIn.scopes } : {}),
         }
       : { teamDomain: teamDomain.trim(), audience: audience.trim() };

@@ -1,4 +1,4 @@
-// The configuration of sign-in to the console, and the sessions of the people who are signed in.
+// The configuration of sign-in to the console, and the sessions of people who are signed in.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/preact-query";
 import { NotFoundError, type ConsoleSession, type ConsoleSignIn } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";

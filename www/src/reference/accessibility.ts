@@ -1,6 +1,6 @@
 // Fixes accessibility problems in the markup that Swagger UI renders.
 
-/** Names the parameter, response status or request body to which an element belongs. */
+/** Describes the parameter, response status or request body to which an element belongs. */
 function describeTarget(element: Element): string {
   const parameter = element.closest<HTMLElement>("[data-param-name]")?.dataset.paramName;
   if (parameter !== undefined) return parameter;
@@ -13,17 +13,17 @@ const setLabel = (text: string) => (element: Element) => {
 };
 const setLevel = (level: number) => (element: Element) => element.setAttribute("aria-level", String(level));
 
-/** Selectors with their fixes. */
+/** The fixes by selector. */
 const FIXES: [string, (element: Element) => void][] = [
   [".examples-select-element", (element) => setLabel(`Examples, ${describeTarget(element)}`)(element)],
   [".parameters-col_description :is(select, input)", (element) => setLabel(describeTarget(element))(element)],
   [".opblock-section-request-body textarea", setLabel("Request body")],
-  // Overflowing text can be scrolled by keyboard.
+  // Make overflowing text scrollable with the keyboard.
   [
     "pre.microlight, pre.version",
     (element) => element.setAttribute("tabindex", element.classList.contains("version") ? "-1" : "0"),
   ],
-  // Without a name, a table with the role region is an unlabelled landmark.
+  // A table with the role `region` but without a name is an unlabelled landmark.
   ["table.responses-table[role=region]", (element) => element.removeAttribute("role")],
   ["table.responses-table", setLabel("Responses")],
   [
@@ -42,7 +42,7 @@ function applyFixes(root: Element) {
   for (const [selector, change] of FIXES) root.querySelectorAll(selector).forEach(change);
 }
 
-/** Applies the fixes now and after each change. */
+/** Applies the fixes now and after each change of the page. */
 export function keepAccessible(root: Element) {
   new MutationObserver(() => applyFixes(root)).observe(root, { childList: true, subtree: true });
 }

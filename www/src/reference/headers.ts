@@ -1,15 +1,15 @@
-// The response headers of an operation. Most are the same for every status.
+// Collects the response headers of an operation. Most are the same for every status.
 
 export interface ResponseHeader {
   name: string;
   description: string;
-  /** "every response", possibly with exceptions, or a list of statuses. */
+  /** "every response", with any exceptions, or a list of statuses. */
   statuses: string;
 }
 
 /**
- * All response headers of an operation, common ones last. `document` is Swagger UI's immutable form of the OpenAPI
- * document.
+ * Returns all response headers of an operation, common ones last. `document` is the OpenAPI document as an Immutable.js
+ * map.
  */
 export function headersOf(document: any, path: string, method: string): ResponseHeader[] {
   const dereference = (value: any): any => {

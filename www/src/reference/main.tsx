@@ -17,19 +17,19 @@ const reference: System = SwaggerUI({
   domNode: root,
   plugins: [plugin],
   layout: "ReferenceLayout",
-  // Deep links such as /docs#/Vault/listConnections.
+  // Allow links to operations, such as /docs#/Vault/listConnections.
   deepLinking: true,
   docExpansion: "list",
-  // The highlighter writes inline colours, which do not follow the theme.
+  // No syntax highlighting: its inline colours do not follow the theme.
   syntaxHighlight: { activated: false },
-  // Expands the members of a schema.
+  // Expand the members of a schema.
   defaultModelExpandDepth: 2,
-  // Shows lengths, ranges and patterns of parameters.
+  // Show lengths, ranges and patterns of parameters.
   showCommonExtensions: true,
-  // Uses no external validator and fetches no document named in the URL.
+  // Disable the external validator, and documents that the URL names.
   validatorUrl: null,
   queryConfigEnabled: false,
-  // Keys are not persisted.
+  // Do not store API keys.
   persistAuthorization: false,
   // Never send the key to another origin.
   requestInterceptor(request: { url: string }) {

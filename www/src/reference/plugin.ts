@@ -1,4 +1,4 @@
-// Customizes Swagger UI: an API key field, code samples, and no secrets in what it shows.
+// Customizes Swagger UI: adds an API key field and code samples, and hides secrets.
 import type { Component, Plugin, System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { headersOf } from "./headers";
 import { sessionSecret, usedSecret, useSecret } from "./session-key";
@@ -15,7 +15,9 @@ export function plugin({ React }: System): Plugin {
   const h = React.createElement;
   const renderNothing = () => null;
 
-  /** The key that requests use: the session's, or one entered here, which is kept in memory only. */
+  /**
+   * The field for the API key of requests: the session's key, or one that the user enters, which stays in memory only.
+   */
   function KeyForm(system: any) {
     const [text, setText] = React.useState("");
     const [usedKey, sessionKey] = [usedSecret(system), sessionSecret()];
@@ -87,7 +89,7 @@ export function plugin({ React }: System): Plugin {
   const section = (className: string, title: string, ...content: unknown[]) =>
     h("div", { className }, h("div", { className: "opblock-section-header" }, h("h4", null, title)), ...content);
 
-  /** All response headers of an operation, each once with its statuses. */
+  /** A table of the response headers of an operation, each with its statuses. */
   function headerTable(headers: ReturnType<typeof headersOf>) {
     const tableRow = (kind: string, ...texts: string[]) =>
       texts.map((text, index) => h(kind, { key: index, scope: kind === "th" ? "col" : undefined }, text));
@@ -101,7 +103,7 @@ export function plugin({ React }: System): Plugin {
     );
   }
 
-  /** Wraps `Responses`: code samples above it, a table of response headers below. */
+  /** Adds code samples above the responses, and a table of response headers below. */
   function withSamples(Responses: Component): Component {
     return (props: any) => {
       const document = props.specSelectors.specJson();
@@ -118,18 +120,20 @@ export function plugin({ React }: System): Plugin {
     };
   }
 
-  /** A parameter row without a prefilled default: an explicit default can conflict with other parameters. */
+  /**
+   * Removes the prefilled default of a parameter row, because an explicit default can conflict with other parameters.
+   */
   function withoutDefault(Row: any): Component {
     return class extends Row {
       setDefaultValue = () => {};
       constructor(props: object) {
-        // The constructor of the original fills in the default.
+        // The constructor of Swagger UI's row fills in the default through `onChange`.
         super({ ...props, onChange: () => {} });
       }
     } as unknown as Component;
   }
 
-  /** The curl command of a request, with a placeholder instead of the key. */
+  /** Replaces the API key in the curl command of a request with a placeholder. */
   function withoutKey(Curl: Component): Component {
     return ({ request, ...props }: any) => {
       const headers = request
@@ -148,7 +152,7 @@ export function plugin({ React }: System): Plugin {
   const Licence = ({ specSelectors }: any) =>
     h("p", { className: "info__license" }, `Licence: ${specSelectors.specJson().getIn(["info", "license", "name"])}`);
 
-  /** A link within the page. It does not change the fragment, which deep links use. */
+  /** A link within the page. Keeps the URL's fragment, which Swagger UI uses for deep links. */
   function ContentsLink({ name, selector }: { name: string; selector: string }) {
     const scrollToTarget = (event: Event) => {
       event.preventDefault();
@@ -159,7 +163,7 @@ export function plugin({ React }: System): Plugin {
     return h("a", { href: "#", onClick: scrollToTarget }, name);
   }
 
-  /** Wraps all content in one landmark. */
+  /** The layout of the page, with one landmark around all content. */
   function ReferenceLayout({ getComponent, specSelectors }: any) {
     const render = (name: string) => h(getComponent(name, true));
     if (specSelectors.loadingStatus() !== "success") return h("main", { id: "main" }, render("BaseLayout"));
@@ -195,10 +199,10 @@ export function plugin({ React }: System): Plugin {
       DeepLink,
       OAS31License: Licence,
       AuthorizeBtnContainer: KeyForm,
-      // There is one key and one server.
+      // Not needed with one API key and one server.
       authorizeOperationBtn: renderNothing,
       ServersContainer: renderNothing,
-      // Shown once per operation instead.
+      // Replaced by one table for each operation.
       headers: renderNothing,
     },
     wrapComponents: { responses: withSamples, parameterRow: withoutDefault, curl: withoutKey },
@@ -209,8 +213,8 @@ export function plugin({ React }: System): Plugin {
 type Schemas = Record<string, { enum?: unknown }>;
 
 /**
- * Lists schemas without enumerations and without schemas that are named after their parent, such as
- * `ConnectorDetailServer`, because the parent shows them. Swagger UI truncates lists of a hundred schemas or more.
+ * Removes enumerations and nested schemas such as `ConnectorDetailServer` from the list of schemas, because their
+ * parents show them and Swagger UI truncates lists of a hundred schemas or more.
  */
 function withoutNestedSchemas(original: (...args: unknown[]) => Schemas) {
   return (...args: unknown[]) => {

@@ -1,11 +1,11 @@
-// Requests of the reference use the session's key.
+// Uses the session's key for requests of the API reference.
 import type { System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import { onSession, sessionState } from "../session/store";
 
-/** The security scheme's name in the document. */
+/** The name of the security scheme in the OpenAPI document. */
 export const SCHEME = "apiKey";
 
-/** The session's key or token; undefined when signed out. */
+/** Returns the session's key or token; undefined if the user is signed out. */
 export function sessionSecret(): string | undefined {
   const state = sessionState();
   return state.kind === "in" ? state.session.secret : undefined;
@@ -14,7 +14,7 @@ export function sessionSecret(): string | undefined {
 export const usedSecret = ({ authSelectors }: System): string | undefined =>
   authSelectors.authorized()?.getIn([SCHEME, "value"]);
 
-/** Sets the key for requests, or removes it if undefined. */
+/** Sets the key for requests, or removes it if `value` is undefined. */
 export function useSecret({ authActions, specSelectors }: System, value: string | undefined): void {
   if (value === undefined) {
     authActions.logout([SCHEME]);
@@ -24,12 +24,12 @@ export function useSecret({ authActions, specSelectors }: System, value: string 
   authActions.authorize({ [SCHEME]: { name: SCHEME, schema, value } });
 }
 
-/** Follows the session's key, now and after each change. */
+/** Uses the session's key, now and after each change of the session. */
 export function followSession(system: System): void {
   let lastSecret: string | undefined;
   const follow = () => {
     const secret = sessionSecret();
-    // A key entered by the user stays until the session changes.
+    // Keep a key that the user has entered until the session changes.
     if (secret !== lastSecret) useSecret(system, secret);
     lastSecret = secret;
   };

@@ -1,4 +1,4 @@
-// Swagger UI has no types. Declares what the reference uses.
+// Declares the parts of Swagger UI that the API reference uses, because the package has no types.
 declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
   /** A React component. */
   export type Component = ((props: any) => unknown) | string;
@@ -9,7 +9,7 @@ declare module "swagger-ui-dist/swagger-ui-es-bundle.js" {
       useState<T>(initial: T): [T, (value: T) => void];
       Fragment: Component;
     };
-    /** State in Swagger UI's own form: actions change it, selectors read it. */
+    /** Swagger UI's state: actions change it, selectors read it. */
     authActions: any;
     authSelectors: any;
     specSelectors: any;

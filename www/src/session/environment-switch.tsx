@@ -13,12 +13,12 @@ import { KEY_REJECTED, isUnauthorized } from "./vault";
 
 const ENVIRONMENTS: readonly Environment[] = ["test", "live"];
 
-/** Shows the current environment. Switches with the key that this tab holds for the other one, or asks for it. */
+/** Shows the current environment. Switches with the stored key of the other environment, or asks for a key. */
 export function EnvironmentSwitch() {
   const { whoami } = useSession();
   const [path, navigate] = useLocation();
   const [isKeyRequired, setKeyRequired] = useState(false);
-  // Ids do not exist in the other environment.
+  // Without ids, which do not exist in the other environment.
   const view = `/${path.split("/")[1] ?? ""}`;
   const switching = useSingleFlight({
     mutationFn: () => openOtherEnvironment(),

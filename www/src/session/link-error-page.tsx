@@ -1,8 +1,8 @@
-// The page for end users whose link is invalid. They have no API key, and may not know what one is.
+// The page for end users whose link is invalid. They have no API key, so the sign-in page would not help.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SignIn } from "./sign-in";
 
-/** Title and advice for each reason. */
+/** The title and advice for each error. */
 export const LINK_ERRORS = {
   "token-refused": ["Your link has expired", "Get a new link where you got this one. It opens this page again."],
   "link-refused": [

@@ -1,7 +1,7 @@
-// A link that opens the console for an end user: `#token=st_…`. The fragment never reaches a server. It is removed from
-// the address immediately, so that no history, bookmark or screenshot keeps it.
+// A link that opens the console for an end user: `#token=st_…`. The fragment never reaches a server. The console
+// removes it from the URL immediately, so that no history, bookmark or screenshot contains it.
 
-/** A token, or something malformed. */
+/** The token of a link, or `damaged` if it is malformed. */
 export type Link = { token: string } | "damaged";
 
 /**
@@ -13,7 +13,7 @@ export const signedPattern = (prefix: string) =>
 export const TOKEN = signedPattern("st");
 const START = /^#token(?:=|%3d)/i;
 
-/** Reads the link and removes it from the address. */
+/** Reads the link and removes it from the URL. */
 export function takeLink(): Link | undefined {
   const { hash, pathname, search } = location;
   const start = START.exec(hash)?.[0];
@@ -23,7 +23,7 @@ export function takeLink(): Link | undefined {
   return TOKEN.test(token) ? { token } : "damaged";
 }
 
-/** Calls `onOpen` when a link is opened in the same page. */
+/** Calls `onOpen` when the user opens a link in the same page. */
 export function onLink(onOpen: (link: Link) => void): void {
   addEventListener("hashchange", () => {
     const link = takeLink();

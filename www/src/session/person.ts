@@ -1,8 +1,8 @@
-// Sign-in of people: the service redirects them to `#sign-in=<sign-in>.<code>`, and the console exchanges the code for
-// a token. The code works once, and only in the browser in which the sign-in started.
+// Sign-in of people. The service redirects the browser to `#sign-in=<sign-in>.<code>`, and the console exchanges the
+// code for a token. The code works once, and only in the browser in which the sign-in started.
 import { readStorage, writeStorage } from "../components/storage";
 
-/** The last sign-in in this browser. Contains no secret: the page names the account, and asks before it continues. */
+/** The last sign-in in this browser, without secrets. The sign-in page offers it, with the account's name. */
 interface Remembered {
   id: string;
   account: string;
@@ -13,13 +13,13 @@ const REMEMBERED_KEY = "connector-vault.sign-in";
 const RETURN_KEY = "connector-vault.return";
 const FRAGMENT = /^#sign-in=([\w-]{43,45})\.([0-9a-f-]{36}\.[\w-]{43,45})$/;
 
-/** A completed sign-in. */
+/** A completed sign-in: its id, and the code to exchange for a token. */
 export interface CompletedSignIn {
   id: string;
   code: string;
 }
 
-/** Reads the completed sign-in, removes it from the address, and restores the page from which it started. */
+/** Reads the completed sign-in, removes it from the URL, and restores the page from which it started. */
 export function takeSignIn(): CompletedSignIn | undefined {
   const [, id, code] = FRAGMENT.exec(location.hash) ?? [];
   if (id === undefined || code === undefined) return undefined;
@@ -30,7 +30,7 @@ export function takeSignIn(): CompletedSignIn | undefined {
   return { id, code };
 }
 
-/** Exchanges the code for a token. Undefined if it is rejected. */
+/** Exchanges the code for a token. Returns undefined if the service rejects the code. */
 export async function exchange({ id, code }: CompletedSignIn): Promise<string | undefined> {
   const response = await fetch(`/sign-in/${id}/token`, {
     method: "POST",
@@ -43,7 +43,7 @@ export async function exchange({ id, code }: CompletedSignIn): Promise<string | 
   return token;
 }
 
-/** Remembers how this browser signed in, for the next time. */
+/** Stores how this browser signed in, for the next sign-in. */
 export const rememberSignIn = (signIn: Remembered) =>
   writeStorage("localStorage", REMEMBERED_KEY, JSON.stringify(signIn));
 
@@ -60,8 +60,7 @@ export function rememberedSignIn(): Remembered | undefined {
   }
 }
 
-/** Remembers the current page until the person returns. */
+/** Stores the current page until the person returns from the provider. */
 export const rememberPage = () => writeStorage("sessionStorage", RETURN_KEY, location.pathname + location.search);
 
-/** Whether a secret is the token of a person. */
 export const isPersonToken = (secret: string | undefined) => secret?.startsWith("cs_") === true;

@@ -5,7 +5,7 @@ import { EmptyState } from "../components/empty-state";
 import { Page } from "../components/page";
 import { useSession } from "./session";
 
-/** The resource that each read scope gives access to, as the message names it. */
+/** The resource that each read scope grants access to, as a noun for the message. */
 const RESOURCES: Partial<Record<Scope, string>> = {
   "catalog:read": "the catalog",
   "connections:read": "connections",
@@ -21,7 +21,7 @@ const RESOURCES: Partial<Record<Scope, string>> = {
 
 interface Props {
   scope: Scope;
-  /** Title of the view. */
+  /** The title of the view. */
   view: string;
   children: ComponentChildren;
 }

@@ -1,4 +1,4 @@
-// The session as a context: views render only while there is one.
+// Provides the session as a context. Views render only while there is a session.
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider, notifyManager } from "@tanstack/preact-query";
 import type { Scope } from "connector-vault/slim";
 import { createContext, type ComponentChildren } from "preact";
@@ -9,25 +9,25 @@ import { SignIn } from "./sign-in";
 import { endRejectedSession, onSession, sessionState, signOut, type ActiveSession, type State } from "./store";
 import { isUnauthorized } from "./vault";
 
-// Render saved data together with the success message. By default, observers are notified a task later, and views would
-// briefly show the old data.
+// Render saved data together with the success message. By default, the query library notifies observers in a later
+// task, so views would briefly show the old data.
 notifyManager.setScheduler(queueMicrotask);
 
-/** The catalog changes only when it is published. */
+/** Long, because the catalog changes only when the operator publishes it. */
 export const CATALOG_FRESH_MS = 5 * 60_000;
 const VAULT_FRESH_MS = 5_000;
 
-/** `whoami`: what the key or token has access to. */
+/** The active session, with helpers for views. */
 export interface Session extends Pick<ActiveSession, "vault" | "whoami"> {
   may(scope: Scope): boolean;
-  /** The holder of the scopes, for messages: "Your key" or "Your role". */
+  /** The noun for messages about missing scopes: "Your key" or "Your role". */
   noun: "key" | "role";
   signOut(): void;
 }
 
 const Context = createContext<Session | undefined>(undefined);
 
-/** The current session; undefined when signed out. */
+/** Returns the current session; undefined if the user is signed out. */
 export const useMaybeSession = () => useContext(Context);
 
 export function useSession(): Session {
@@ -46,21 +46,21 @@ export function useSessionState(): State {
   return state;
 }
 
-/** The query client of one session. */
+/** Creates the query client of a session. */
 function createQueryClient(activeSession: ActiveSession): QueryClient {
   const onError = (error: unknown) => isUnauthorized(error) && endRejectedSession(activeSession);
   return new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // The package retries by itself, and failures are shown immediately instead of waiting for the network.
+      // The npm package already retries. Failures are shown immediately instead of waiting for the network.
       queries: { retry: false, networkMode: "always", staleTime: VAULT_FRESH_MS, refetchOnReconnect: true },
       mutations: { retry: false, networkMode: "always" },
     },
   });
 }
 
-/** Provides a session to its children, with a query client of its own. */
+/** Provides a session and its query client to the children. */
 export function SessionProvider({
   activeSession,
   children,
@@ -88,7 +88,7 @@ export function SessionProvider({
   );
 }
 
-/** Shows the sign-in page until there is a session. The address stays the same. */
+/** Shows the sign-in page until there is a session. Does not change the URL. */
 export function SessionGate({ children }: { children: ComponentChildren }) {
   const state = useSessionState();
   if (state.kind === "in") return <SessionProvider activeSession={state.session}>{children}</SessionProvider>;

@@ -1,5 +1,5 @@
-// The session store: signing in with a key, a link or another tab, and ending a session whose secret is rejected. The
-// secret is kept in memory and in this tab's session storage, so that a reload keeps it.
+// The session store. Signs in with a key, a link or the session of another tab, and ends a session whose secret is
+// rejected. The secret is in memory and in this tab's session storage, so that it survives a reload.
 import type { ConnectorVault, Whoami } from "connector-vault/slim";
 import { writeStorage, readStorage } from "../components/storage";
 import { onLink, takeLink, type Link } from "./link";
@@ -8,12 +8,12 @@ import { requestSecrets, setHolding, joinTabs, broadcast } from "./tabs";
 import { isUnauthorized, openVault } from "./vault";
 
 const SECRET_KEY = "connector-vault.secret";
-/** The key of the other environment. */
+/** The storage key for the API key of the other environment. */
 const OTHER_SECRET_KEY = "connector-vault.other-environment";
 
-/** A verified secret. */
+/** A session whose secret the service has accepted. */
 export interface ActiveSession {
-  /** Identifies the session without its secret. */
+  /** Identifies the session without revealing its secret. */
   number: number;
   secret: string;
   vault: ConnectorVault;
@@ -34,9 +34,9 @@ export type Reason =
 
 export type State =
   | { kind: "opening" }
-  /** `failure`: the secret could not be verified; `retry` tries again. */
+  /** `failure`: why the secret could not be verified. `retry` repeats the verification. */
   | { kind: "out"; reason?: Reason | undefined; failure?: unknown; retry?: () => void }
-  /** `link`: the session that a link offers, until the user decides; `notice`: why a link could not be opened. */
+  /** `link`: the session of a link, until the user accepts or declines it. `notice`: why a link could not be opened. */
   | { kind: "in"; session: ActiveSession; link?: ActiveSession; notice?: Reason | undefined };
 
 let state: State = { kind: "opening" };
@@ -56,12 +56,12 @@ function setState(next: State) {
   for (const listener of [...listeners]) listener();
 }
 
-/** Values that outlive their views, by the function that creates them. */
+/** Values of `untilSignOut`, by the function that creates them. */
 let memoized = new Map<() => unknown, unknown>();
 
 /**
- * Creates a value that lives until the user signs out. It survives an expired key, so that unsaved input is still there
- * after signing in again.
+ * Returns a function that returns the same value until the user signs out. The value survives an expired key, so
+ * unsaved input still exists after signing in again.
  */
 export function untilSignOut<Value>(create: () => Value): () => Value {
   return () => {
@@ -82,7 +82,7 @@ async function openSession(secret: string): Promise<ActiveSession> {
   return { number: (sessionCount += 1), secret, vault, whoami: await vault.whoami() };
 }
 
-/** Opens a session; undefined if the service rejects the secret. */
+/** Opens a session. Returns undefined if the service rejects the secret. */
 const openIfAccepted = (secret: string) =>
   openSession(secret).catch((error: unknown) => {
     if (isUnauthorized(error)) return undefined;
@@ -92,7 +92,7 @@ const openIfAccepted = (secret: string) =>
 const isToken = (secret: string | undefined) => secret?.startsWith("st_") === true;
 const refusalReason = (secret: string): Reason =>
   isToken(secret) ? "token-refused" : isPersonToken(secret) ? "session-ended" : "refused";
-/** Whether two tokens act for the same identity: a newer link just replaces the older one. */
+/** Whether two tokens act for the same identity. If so, a newer link replaces the session without a question. */
 const isSameIdentity = ({ whoami: a }: ActiveSession, { whoami: b }: ActiveSession) =>
   a.identity !== undefined &&
   a.identity === b.identity &&
@@ -120,7 +120,7 @@ function leaveSession(reason: Reason | undefined) {
 }
 
 interface StartOptions {
-  /** The secret that this tab stored. */
+  /** The secret in this tab's session storage. */
   stored?: string | undefined;
   link?: Link | undefined;
   /** Why the previous session ended, and its secret. */
@@ -128,7 +128,7 @@ interface StartOptions {
   rejectedSecret?: string | undefined;
 }
 
-/** Finds a session of this tab or of another one, then handles the link. */
+/** Restores the session of this tab, or takes over that of another tab. Then handles the link. */
 async function restoreSession(options: StartOptions): Promise<void> {
   const isSuperseded = startAction();
   setState({ kind: "opening" });
@@ -190,7 +190,7 @@ export function startSession(): void {
       if (state.kind === "out") void restoreSession({ stored: storedSecret(), reason: state.reason });
     },
     onSignedOut: () => {
-      // If the user is signed out for another reason, that message stays.
+      // If the user was already signed out for another reason, keep its message.
       if (state.kind !== "out" || state.failure !== undefined) endSession();
     },
   });
@@ -200,7 +200,7 @@ export function startSession(): void {
   else void restoreSession({ stored: storedSecret(), link });
 }
 
-/** Exchanges the code of a person's sign-in, which replaces the session of this tab. */
+/** Exchanges the code of a person's sign-in, and replaces the session of this tab. */
 async function completeSignIn(completed: CompletedSignIn): Promise<void> {
   const isSuperseded = startAction();
   setState({ kind: "opening" });
@@ -215,13 +215,13 @@ async function completeSignIn(completed: CompletedSignIn): Promise<void> {
     enterSession(session);
     broadcast("signed-in");
   } catch (failure) {
-    // The code may have been used, so a retry begins with the session that this tab had.
+    // The code may have been used, so a retry restores the previous session instead.
     if (!isSuperseded())
       setState({ kind: "out", failure, retry: () => void restoreSession({ stored: storedSecret() }) });
   }
 }
 
-/** Handles a link that was opened in the same page. The current session stays until the user decides. */
+/** Handles a link that was opened in the same page. Keeps the current session until the user decides. */
 async function openLink(link: Link): Promise<void> {
   if (state.kind !== "in") return restoreSession({ stored: storedSecret(), link });
   const { session: current } = state;
@@ -237,7 +237,7 @@ async function openLink(link: Link): Promise<void> {
   else setState({ kind: "in", session: current, link: offeredSession });
 }
 
-/** Signs in with a key. Throws the service's error if it is rejected. */
+/** Signs in with a key. Throws the service's error if the key is rejected. */
 export async function signIn(secret: string): Promise<void> {
   const isSuperseded = startAction();
   const session = await openSession(secret);
@@ -254,9 +254,9 @@ export class OtherAccountError extends Error {
 }
 
 /**
- * Switches to the account's other environment, in this tab only, with this key or the stored one. Stores the current
- * key for the way back. Returns false if there is no valid key; throws the service's error if the given one is
- * rejected.
+ * Switches this tab to the account's other environment, with the given key or the stored one. Stores the current key,
+ * so that the user can switch back. Returns false if there is no valid key. Throws the service's error if it rejects
+ * the given key.
  */
 export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   if (state.kind !== "in") return false;
@@ -274,13 +274,13 @@ export async function openOtherEnvironment(secret?: string): Promise<boolean> {
     return false;
   }
   storeOtherSecret(current.secret);
-  // Unsaved input belongs to the other environment.
+  // Discard unsaved input, which belongs to the previous environment.
   memoized = new Map();
   enterSession(session);
   return true;
 }
 
-/** Ends the sessions of people that this tab has. A lost response doesn't matter: the browser forgets their tokens. */
+/** Ends this tab's sessions of people at the service. Ignores failures, because the browser deletes their tokens. */
 function endAtService() {
   const secrets = [state.kind === "in" ? state.session.secret : storedSecret(), otherSecret()];
   for (const secret of new Set(secrets))
@@ -297,20 +297,20 @@ function endSession() {
   leaveSession(isToken(storedSecret()) ? "link-left" : "signed-out");
 }
 
-/** Signs out in all tabs. The sessions of people end at the service, too. */
+/** Signs out in all tabs, and ends sessions of people at the service. */
 export function signOut(): void {
   endSession();
   broadcast("signed-out");
 }
 
-/** Ends a session whose secret was rejected. Another tab may have a newer one. */
+/** Ends a session whose secret was rejected, and looks for a newer session in other tabs. */
 export function endRejectedSession(rejected: ActiveSession): void {
   if (state.kind !== "in" || state.session !== rejected) return;
   storeSecret(undefined);
   void restoreSession({ rejectedSecret: rejected.secret, reason: refusalReason(rejected.secret) });
 }
 
-/** Opens the link in this tab, or keeps the current session. */
+/** Handles the user's decision about a link: opens it in this tab, or keeps the current session. */
 export function decideOnLink(isOpened: boolean): void {
   if (state.kind !== "in" || !state.link) return;
   if (!isOpened) {

@@ -1,4 +1,4 @@
-// The dialogs for a link that is opened while signed in: a choice between two sessions, or the reason why the link failed.
+// The dialogs for a link that a signed-in user opens: a choice between two sessions, or the reason why the link failed.
 import { EnvironmentBadge } from "../components/badge";
 import type { Whoami } from "connector-vault/slim";
 import { X } from "lucide-preact";
@@ -7,7 +7,7 @@ import { Modal } from "../components/modal";
 import { LINK_ERRORS, isLinkError } from "./link-error-page";
 import { decideOnLink, dismissNotice, type ActiveSession, type Reason } from "./store";
 
-/** Asks which session to use. Closing the dialog keeps the current one. */
+/** Asks which session to use. Closing the dialog keeps the current session. */
 export function SwitchSession({ current, link }: { current: ActiveSession; link: ActiveSession }) {
   const stayButton = useRef<HTMLButtonElement>(null);
   useEffect(() => stayButton.current?.focus(), []);

@@ -1,11 +1,11 @@
-// Shares one session between the tabs of a browser. A tab sends its secret to another tab in a message and never writes
-// it to shared storage, so the session ends with its last tab. A BroadcastChannel reaches only pages of the same
-// origin, whose scripts are all our own (see the Content-Security-Policy).
+// Shares one session between the tabs of a browser. A tab sends its secret to other tabs in a message instead of
+// writing it to shared storage, so the session ends with its last tab. A BroadcastChannel reaches only pages of the
+// same origin, and the Content-Security-Policy allows only our own scripts there.
 
 const NAME = "connector-vault.session";
-/** How long to wait for replies, in milliseconds: counted tabs may be busy or frozen. */
+/** The timeout for replies of all counted tabs, which may be busy or frozen. */
 const TIMEOUT_MS = 1_000;
-/** The timeout where tabs can't be counted: without TLS, browsers have no locks. */
+/** The timeout if tabs can't be counted, because browsers have no locks without TLS. */
 const TIMEOUT_WITHOUT_LOCKS_MS = 150;
 
 type Message =
@@ -13,10 +13,10 @@ type Message =
   | { kind: "reply"; to: string; secret: string; lastUsedAt: number }
   | { kind: "signed-in" | "signed-out" | "resumed" };
 
-/** This tab's session, for the other tabs. */
+/** The functions with which other tabs access this tab's session. */
 export interface Tab {
   secret(): string | undefined;
-  /** Whether the user signed out explicitly and has not signed in since. */
+  /** Whether the user has signed out and not signed in again. */
   isSignedOut(): boolean;
   /** Called when another tab has a session. */
   onSession(): void;
@@ -32,10 +32,10 @@ const listen = (handle: (message: Message) => void) => {
   return () => channel?.removeEventListener("message", onMessage);
 };
 
-/** When the user last used this tab. A new tab takes over the session of the most recently used one. */
+/** When the user last used this tab. A new tab takes over the session of the most recently used tab. */
 let lastUsedAt = 0;
 
-/** Replies to other tabs. Call it once. */
+/** Starts to reply to messages of other tabs. Call it once. */
 export function joinTabs(tab: Tab): void {
   for (const event of ["pointerdown", "keydown"])
     addEventListener(event, () => (lastUsedAt = Date.now()), { capture: true, passive: true });
@@ -44,16 +44,16 @@ export function joinTabs(tab: Tab): void {
     if (message.kind === "request" && secret !== undefined)
       send({ kind: "reply", to: message.from, secret, lastUsedAt });
     else if (message.kind === "signed-out") tab.onSignedOut();
-    // That tab was frozen while the user signed out.
+    // The sender was frozen while the user signed out, so it missed the message.
     else if (message.kind === "resumed" && tab.isSignedOut()) send({ kind: "signed-out" });
     else if (message.kind === "resumed" || message.kind === "signed-in") tab.onSession();
   });
 }
 
-/** Notifies the other tabs, once they can count this tab's session. */
+/** Notifies the other tabs as soon as this tab holds its lock, so that they can count its session. */
 export const broadcast = (kind: "signed-in" | "signed-out" | "resumed") => void granted.then(() => send({ kind }));
 
-/** The secrets of the other tabs' sessions, most recently used first. */
+/** Requests the secrets of the other tabs' sessions. Returns them, most recently used tab first. */
 export async function requestSecrets(): Promise<string[]> {
   const holders = await countSessionTabs();
   if (channel === undefined || holders === 0) return [];
@@ -74,7 +74,7 @@ export async function requestSecrets(): Promise<string[]> {
   return replies.sort((a, b) => b.lastUsedAt - a.lastUsedAt).map(({ secret }) => secret);
 }
 
-/** The number of tabs with a session. Undefined if the browser has no locks, or can't list them. */
+/** Counts the tabs with a session. Returns undefined if the browser has no locks, or can't list them. */
 async function countSessionTabs(): Promise<number | undefined> {
   if (!("locks" in navigator)) return undefined;
   const state = await navigator.locks.query().catch(() => undefined);
@@ -85,8 +85,8 @@ let release: (() => void) | undefined;
 let granted: Promise<void> = Promise.resolve();
 
 /**
- * Holds a lock while this tab has a session, so that others can count it. It also keeps the browser from freezing the
- * tab.
+ * Acquires or releases the lock of a tab with a session, which lets other tabs count the session. The lock also
+ * prevents the browser from freezing the tab.
  */
 export function setHolding(isHolding: boolean): void {
   if (isHolding === (release !== undefined)) return;

@@ -24,14 +24,14 @@ const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
 const STATES = Object.keys(TONES);
 const PARAMETERS = ["state"] as const;
 
-/** The deliveries of one webhook, latest first. */
+/** The deliveries of a webhook, those of the latest events first. */
 export function DeliveriesView({ id }: { id: string }) {
   const { vault, may, noun } = useSession();
   const webhooks = useWebhooks();
   const invalidate = useInvalidateWebhooks();
   const [notice, setNotice] = useState<string>();
   const { values, change } = useUrlState(PARAMETERS);
-  // The address can contain any value: the service validates it.
+  // The URL can contain any value. The service validates it.
   const state = values.state as DeliveryState | undefined;
   const query = useInfiniteQuery({
     queryKey: [...deliveriesKey(id), state],
@@ -43,7 +43,7 @@ export function DeliveriesView({ id }: { id: string }) {
   const replaying = useSingleFlight({
     mutationFn: async ({ from, to }: { from: string; to?: string }) => {
       let queued = 0;
-      // Each call queues at most 1,000.
+      // Repeat, because each call queues at most 1,000 events.
       for (let next: string | null = from; next !== null; ) {
         const replayed = await vault.webhooks.replay(id, { from: next, to });
         queued += replayed.queued;
@@ -124,7 +124,7 @@ export function DeliveriesView({ id }: { id: string }) {
 interface RowProps {
   delivery: Delivery;
   isBusy: boolean;
-  /** Undefined if the key lacks the scope. */
+  /** Undefined if the key may not replay events. */
   onReplay: ((range: { from: string; to?: string }) => void) | undefined;
 }
 

@@ -19,7 +19,7 @@ interface Props {
 }
 
 const URL_HINT = "It must begin with https and have a public host name and no port.";
-/** With `npm start`, the service may also send to this machine. */
+/** Whether the service was started with `npm start`. Then it may also send events to this machine. */
 const isLocal = ["localhost", "127.0.0.1"].includes(location.hostname);
 
 export function WebhookForm({ webhook, onClose, onSaved, fallbackFocus }: Props) {

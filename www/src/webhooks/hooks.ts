@@ -4,7 +4,7 @@ import { useSession } from "../session/session";
 
 const WEBHOOKS_KEY = ["webhooks"];
 
-/** All webhooks, oldest first. */
+/** Loads all webhooks, oldest first. */
 export function useWebhooks(isEnabled = true) {
   const { vault } = useSession();
   return useQuery<Webhook[]>({
@@ -19,7 +19,7 @@ export function useInvalidateWebhooks() {
   return () => client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
 }
 
-/** Query key of deliveries, below that of webhooks so that both are invalidated together. */
+/** The query key of deliveries. Begins with that of webhooks, so that both are invalidated together. */
 export const deliveriesKey = (id: string) => [...WEBHOOKS_KEY, "deliveries", id];
 
 export const deliveriesHref = (id: string) => `/webhooks/${encodeURIComponent(id)}`;

@@ -1,4 +1,4 @@
-// For Cloudflare Workers: imports the module, because Workers compile modules only when they are deployed.
+// The entry point for Cloudflare Workers. Imports the module, because Workers can't compile WebAssembly at run time.
 import module from "./connector-vault.wasm";
 import { start } from "./start.js";
 

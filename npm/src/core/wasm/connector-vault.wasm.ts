@@ -1,6 +1,6 @@
-// The type of an import of `connector-vault/connector-vault.wasm`, on platforms that import WebAssembly modules.
+// Declares `connector-vault/connector-vault.wasm` for platforms that can import WebAssembly modules.
 import type { LoadedModule } from "./module.js";
 
-/** The WebAssembly module, for `init` and `initSync` of `connector-vault/slim`. */
+/** The WebAssembly module: pass it to `init` or `initSync` of `connector-vault/slim`. */
 declare const module: LoadedModule;
 export default module;

@@ -1,13 +1,14 @@
-// Decodes the module from a string. Base64 splits bytes, so that repeated sequences differ by their position: gzipped, it is
-// over a quarter larger than the bytes, which exceeds the package's size limit. In this encoding, each of the most frequent bytes is one
-// character, and each other byte is two, which compresses like the bytes themselves. `scripts/lib/encode.mjs` encodes.
+// Decodes the module from a string, which `scripts/lib/encode.mjs` encodes: one character for each of the most frequent
+// bytes, two characters for any other byte. Gzipped, the string is as small as the bytes. Gzipped base64 is over a
+// quarter larger and exceeds the package's size limit, because base64 encodes the same bytes differently at different
+// positions.
 
-// The character of the number 0. The numbers up to that of `~` follow, with a space instead of the backslash, which would
-// need an escape in a string literal.
+// The code of `#`, which encodes the number 0. The next characters up to `~` encode the next numbers. A space replaces
+// the backslash, which would need an escape in a string literal.
 const FIRST_CODE = 35;
 const BACKSLASH = 92;
 const SPACE = 32;
-/** A number below this one encodes a byte by itself; any other is the first of two numbers. */
+/** A smaller number encodes a whole byte. Any other number is the first of two that encode a byte. */
 const SINGLES = 89;
 
 /** `frequent` lists the most frequent bytes in descending order. */

@@ -1,11 +1,11 @@
-// For the default entry: contains the module as a string, so that bundlers need no configuration.
+// The default entry point. Contains the module as a string, so that bundlers need no configuration.
 import { frequent, text } from "module";
 import { start } from "./start.js";
 import { decode } from "./decode.js";
 import type { LoadedModule } from "./module.js";
 
-// Cloudflare Workers can't compile bytes. A bundle for Node that runs there can import the compiled module if it is in the same
-// folder. The path is not a literal in `import`, because bundlers would try to load the file.
+// Cloudflare Workers can't compile bytes. A bundle that was built for Node but runs in a Worker can import the compiled
+// module from its own folder. The path is not a literal in `import`, because bundlers would try to load the file.
 const sibling = { wasm: "./connector-vault.wasm" };
 let compiled: LoadedModule | undefined;
 if (globalThis.navigator?.userAgent === "Cloudflare-Workers")

@@ -1,4 +1,4 @@
-// For `connector-vault/slim`: the caller loads the module.
+// The entry point `connector-vault/slim`: the caller loads the module.
 import { isCompiled, isStarted, noModule, start } from "./start.js";
 import type { LoadedModule } from "./module.js";
 import { isOf } from "../realm.js";
@@ -13,12 +13,12 @@ export function ready(): void {
   if (!isStarted) throw noModule("The WebAssembly module is not loaded yet: `await init(…)` first.");
 }
 
-/** Loads the module synchronously, where the platform can compile it synchronously. */
+/** Starts the module from its bytes or the compiled module. Throws where bytes can't be compiled synchronously. */
 export function initSync(source: LoadedModule): void {
   start(() => source);
 }
 
-/** Loads the module. Later calls wait for the first one; if it fails, you can call this again. */
+/** Loads the module. Later calls wait for the first one. After a failure, you can call this again. */
 export function init(source: ModuleSource | Promise<ModuleSource>): Promise<void> {
   loading ??= compile(source)
     .then(initSync)
@@ -29,7 +29,7 @@ export function init(source: ModuleSource | Promise<ModuleSource>): Promise<void
   return loading;
 }
 
-/** Loads a source and compiles it, off the main thread if possible. */
+/** Loads and compiles the module, off the main thread if possible. */
 async function compile(source: ModuleSource | Promise<ModuleSource>): Promise<LoadedModule> {
   const resolved = await Promise.resolve(source).catch((cause) => {
     throw noModule("The WebAssembly module could not be loaded.", cause);
@@ -39,7 +39,7 @@ async function compile(source: ModuleSource | Promise<ModuleSource>): Promise<Lo
   try {
     return await WebAssembly.compile(bytes as BufferSource);
   } catch {
-    // `start` compiles it again, synchronously, and throws the same error as in the other entry points.
+    // `start` compiles the bytes again and throws the same error as the other entry points.
     return bytes;
   }
 }
@@ -57,7 +57,7 @@ async function download(source: string | URL | Request | Response): Promise<Arra
 const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView =>
   ArrayBuffer.isView(source) || isOf("ArrayBuffer", source);
 
-/** Does not use `instanceof`, because the response can come from another realm. */
+// `instanceof` would reject a response from another realm.
 function isResponse(source: string | URL | Request | Response): source is Response {
   const { arrayBuffer, status } = (source ?? {}) as Partial<Response>;
   return typeof arrayBuffer === "function" && typeof status === "number";

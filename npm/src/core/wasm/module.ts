@@ -1,6 +1,6 @@
 // The types of the WebAssembly module.
 
-/** A compiled module. Node's types don't declare one. */
+/** A compiled module, or `never` where the types lack `WebAssembly`, as in Node. */
 type CompiledModule = typeof globalThis extends { WebAssembly: { Module: { prototype: infer Module } } }
   ? Module & object
   : never;

@@ -1,5 +1,5 @@
-// Starts the WebAssembly module. Each entry point of the package loads it from a different place, so the import "wasm"
-// resolves to `embedded.ts`, `loaded.ts` or `compiled.ts`. The function `ready` there starts the module if necessary.
+// Starts the WebAssembly module. Each entry point of the package loads it from a different source: the build resolves
+// the import "wasm" to `embedded.ts`, `loaded.ts` or `compiled.ts`, each of which exports `ready`.
 import { initSync } from "glue";
 import { AuthenticationError, ValidationError, VaultError } from "../errors.js";
 import type { LoadedModule } from "./module.js";
@@ -7,7 +7,7 @@ import { isOf } from "../realm.js";
 
 export let isStarted = false;
 
-/** Starts the module, unless it is already running. Compiles it first if it is bytes. */
+/** Starts the module, unless it is already running. Compiles bytes first. */
 export function start(module: () => LoadedModule): void {
   if (isStarted) return;
   try {
@@ -15,7 +15,7 @@ export function start(module: () => LoadedModule): void {
     const compiled = isCompiled(source)
       ? (source as WebAssembly.Module)
       : new WebAssembly.Module(source as BufferSource);
-    // Checked first: the glue keeps the first module that it gets, even a wrong one.
+    // Checked before `initSync`, which ignores all modules after the first one, even if the first one is wrong.
     if (!WebAssembly.Module.exports(compiled).some(({ name }) => name === "isApiKey"))
       throw new TypeError("This is not the WebAssembly module of connector-vault.");
     initSync({ module: compiled });
@@ -29,15 +29,15 @@ export function start(module: () => LoadedModule): void {
   }
 }
 
-/** Does not use `instanceof`, because Next.js compiles the module in one realm and runs edge functions in another. */
+// `instanceof` would fail: Next.js compiles the module in one realm and runs edge functions in another.
 export const isCompiled = (source: unknown): boolean => isOf("WebAssembly.Module", source);
 
-/** The error if the module can't be loaded or started. */
+/** Creates the error for a module that can't be loaded or started. */
 export function noModule(message: string, cause?: unknown): VaultError {
   return new VaultError(message, { code: "no_webassembly", cause });
 }
 
-/** Calls the module. Converts a problem that it throws into the error that a response with this problem would cause. */
+/** Calls a function of the module. Converts a problem that it throws to a `VaultError`. */
 export function callModule<T>(call: () => T): T {
   try {
     return call();
@@ -46,7 +46,7 @@ export function callModule<T>(call: () => T): T {
     const { status, code, detail, errors } = (error ?? {}) as Partial<ValidationError & { detail: string }>;
     const type = status === 401 ? AuthenticationError : ValidationError;
     if (typeof detail === "string") throw new type(detail, { status, code, errors });
-    // Not expected: the module throws only problems, which have a `detail`.
+    // A bug: the module should throw only problems, which have a `detail`.
     throw new VaultError("This package failed.", { code: "internal", cause: error });
   }
 }
