@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildWorker } from "../scripts/build-worker.mjs";
-import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../scripts/lib/native-cli.mjs";
 import { root } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { task } from "../scripts/lib/status.mjs";
@@ -22,7 +22,7 @@ await main(async () => {
   const [platforms, seed] = [Number(values.platforms), Number(values.seed)];
   if (!(platforms > 0)) throw new Problem("--platforms takes a number above 0.", { code: 2 });
   const tools = await setup();
-  await nativeCli();
+  await buildNativeCli();
   await buildWorker(tools);
   process.env.CONNECTOR_VAULT_BUILT = "1";
   // Imported here, because these modules create a temporary folder.

@@ -14,7 +14,7 @@ import { edge } from "./bench/edge.mjs";
 import { storage } from "./bench/vault-storage.mjs";
 import { LIMIT_BYTES, buildSite, filesOf, totalSize } from "../scripts/build-site.mjs";
 import { buildWorker } from "../scripts/build-worker.mjs";
-import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../scripts/lib/native-cli.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { print, task } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
@@ -22,10 +22,10 @@ import { importCatalog } from "../scripts/start/catalog.mjs";
 
 const TARGET_MS = 2_000;
 const MAX_ROWS = 1_000;
-const FIELD = 'input[name="secret"]';
-const NUMBERS = "table.chart";
+const KEY_FIELD = 'input[name="secret"]';
+const CHARTS = "table.chart";
 const CARDS = "ul.connectors > li";
-const KINDS = ["html", "js", "css", "wasm", "svg"];
+const FILE_TYPES = ["html", "js", "css", "wasm", "svg"];
 
 const number = (value) => value.toLocaleString("en");
 const kb = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
@@ -43,8 +43,8 @@ function options() {
 
 /** The views to measure, each with its readiness check. */
 const views = (secret) => ({
-  "sign-in: typed text is there": { path: "/", ready: (page) => typeAndPaint(page, FIELD, "sk_test_") },
-  "overview: numbers drawn": { path: "/", secret, ready: (page) => waitForPaint(page, NUMBERS) },
+  "sign-in: typed text is there": { path: "/", ready: (page) => typeAndPaint(page, KEY_FIELD, "sk_test_") },
+  "overview: numbers drawn": { path: "/", secret, ready: (page) => waitForPaint(page, CHARTS) },
   "connectors: first cards drawn": { path: "/connectors", secret, ready: (page) => waitForPaint(page, CARDS) },
 });
 
@@ -55,13 +55,13 @@ async function weighPages(browser, origin, secret) {
   const files = filesOf("index.html");
   const columns = {
     "files, gzip -9": Object.fromEntries(
-      KINDS.map((kind) => [kind, totalSize(files.filter((file) => file.endsWith(`.${kind}`)))]),
+      FILE_TYPES.map((kind) => [kind, totalSize(files.filter((file) => file.endsWith(`.${kind}`)))]),
     ),
   };
   for (const [name, view] of Object.entries(pages)) {
     const { loaded } = await openPage(browser, { origin, ...view, settle: true });
     columns[name] = Object.fromEntries(
-      [...KINDS, "API"].map((kind) => [
+      [...FILE_TYPES, "API"].map((kind) => [
         kind,
         loaded.filter((file) => file.kind === kind).reduce((sum, { bytes }) => sum + bytes, 0),
       ]),
@@ -69,12 +69,12 @@ async function weighPages(browser, origin, secret) {
     const unknownKind = loaded.find(({ kind }) => !(kind in columns[name]));
     if (unknownKind) throw new Problem(`${name}: ${unknownKind.path} is ${unknownKind.kind}.`);
   }
-  const all = Object.values(columns).map((weights) => KINDS.reduce((sum, kind) => sum + weights[kind], 0));
+  const all = Object.values(columns).map((weights) => FILE_TYPES.reduce((sum, kind) => sum + weights[kind], 0));
   const line = (name, of) => [name, ...Object.values(columns).map(of)];
   print("\nSizes, gzipped; loaded sizes include response headers");
   const lines = [
     ["", ...Object.keys(columns)],
-    ...KINDS.map((kind) => line(kind, (weights) => kb(weights[kind]))),
+    ...FILE_TYPES.map((kind) => line(kind, (weights) => kb(weights[kind]))),
     ["console in all", ...all.map(kb)],
     line("API", (weights) => (weights.API === undefined ? "" : kb(weights.API))),
   ];
@@ -134,7 +134,7 @@ async function timeOnPhone(browser, origin, secret, rounds) {
 await main(async () => {
   const { rounds, connections } = options();
   const tools = await setup({ withBrowser: true });
-  const program = await nativeCli();
+  const program = await buildNativeCli();
   await buildWorker(tools);
   await buildSite(tools);
   await importCatalog(program);

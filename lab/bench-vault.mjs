@@ -14,7 +14,7 @@ import { aligned, compatibilityDate, median } from "./bench/common.mjs";
 import { measureLifecycle, platforms } from "./bench/vault-life.mjs";
 import { storage } from "./bench/vault-storage.mjs";
 import { buildWorker } from "../scripts/build-worker.mjs";
-import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../scripts/lib/native-cli.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { print, task } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
@@ -219,12 +219,12 @@ async function measureSingleRequests(vault, rounds) {
   return {
     summary: { ...(await measure(rounds, () => vault.send("/v1/vault/summary"))), most: 600 },
     "read one": { ...(await measure(rounds, (round) => vault.send(paths[round]))), most: SAMPLE_SIZE },
-    "create, three tags": { ...post, mostWritten: 31 + 2 * 3 + AUDIT_ROWS },
+    "create, three tags": { ...post, maxRowsWritten: 31 + 2 * 3 + AUDIT_ROWS },
     "change two tags": {
       ...(await measure(rounds, patch(["one", "two", "four"]))),
-      mostWritten: 4 + 2 * 2 + AUDIT_ROWS,
+      maxRowsWritten: 4 + 2 * 2 + AUDIT_ROWS,
     },
-    "change nothing": { ...(await measure(rounds, patch(["one", "two", "four"]))), mostWritten: 2 },
+    "change nothing": { ...(await measure(rounds, patch(["one", "two", "four"]))), maxRowsWritten: 2 },
     delete: await measure(rounds, (round) => vault.send(paths[round], { method: "DELETE" })),
   };
 }
@@ -279,20 +279,20 @@ function table(sizes, results, shards, sharded) {
     const of = results.map((result) => result[name]);
     const [first, last] = [of[0], of.at(-1)];
     const inMany = sharded?.[name];
-    const isOver = ({ cost, beside = 0, most = Infinity, mostWritten = Infinity, mostCalls = 1 }) =>
+    const isOver = ({ cost, beside = 0, most = Infinity, maxRowsWritten = Infinity, maxCalls = 1 }) =>
       cost.rows_read > most ||
-      cost.rows_written > mostWritten ||
-      cost.calls > mostCalls ||
+      cost.rows_written > maxRowsWritten ||
+      cost.calls > maxCalls ||
       beside > MAX_OTHER_ACCOUNT_WAIT_MS;
     // A request must not make more calls in one of several databases, except scheduled runs, which visit all of them.
-    const needsMoreCalls = inMany && !inMany.isOfAll && inMany.cost.calls > first.cost.calls;
+    const needsMoreCalls = inMany && !inMany.visitsAllDatabases && inMany.cost.calls > first.cost.calls;
     const exceeds = [...of, ...(inMany ? [inMany] : [])].some(isOver) || needsMoreCalls;
     return [
       exceeds ? `✗ ${name}` : name,
       ...of.map(({ cost, isRefused }) => `${isRefused ? "refused: " : ""}${number(cost.rows_read)}`),
       times(last.cost.rows_read / Math.max(first.cost.rows_read, 1)),
       last.most === undefined ? "" : number(last.most),
-      last.cost.rows_written + (last.mostWritten === undefined ? "" : ` of ${last.mostWritten}`),
+      last.cost.rows_written + (last.maxRowsWritten === undefined ? "" : ` of ${last.maxRowsWritten}`),
       String(last.cost.calls),
       ...of.map(({ ms }) => ms.toFixed(1)),
       times(last.ms / first.ms),
@@ -315,7 +315,7 @@ function table(sizes, results, shards, sharded) {
 await main(async () => {
   const { sizes, shards, ...how } = options();
   const tools = await setup();
-  const program = await nativeCli();
+  const program = await buildNativeCli();
   await buildWorker(tools);
   await importCatalog(program);
   const results = [];

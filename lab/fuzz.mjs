@@ -9,7 +9,7 @@ import { main, Problem } from "../scripts/lib/problem.mjs";
 import { run } from "../scripts/lib/run.mjs";
 import { print, task } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
-import { cargoTool } from "../scripts/setup/cargo-tools.mjs";
+import { installCargoTool } from "../scripts/setup/cargo-tools.mjs";
 
 const CORPORA = join(root, "lab", "fuzz", "corpus");
 const TARGET_DIR = join(root, "target", "fuzz");
@@ -87,7 +87,7 @@ await main(async () => {
   const unknown = values.target?.find((name) => !all.includes(name));
   if (unknown) throw new Problem(`Unknown target \`${unknown}\`. Targets: ${all.join(", ")}.`, { code: 2 });
   await setup();
-  const folder = await cargoTool("cargo-fuzz");
+  const folder = await installCargoTool("cargo-fuzz");
   await task("build of the targets", (detail) =>
     run(
       "cargo",

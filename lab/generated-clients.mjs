@@ -7,15 +7,16 @@ import { main, Problem } from "../scripts/lib/problem.mjs";
 import { packageProgram } from "../scripts/lib/python-package.mjs";
 import { run } from "../scripts/lib/run.mjs";
 import { print } from "../scripts/lib/status.mjs";
-import { npmPackages } from "../scripts/setup/npm-packages.mjs";
-import { pythonPackages, pythonProgram } from "../scripts/setup/python.mjs";
+import { installNpmPackages } from "../scripts/setup/npm-packages.mjs";
+import { installPythonPackages, pythonProgram } from "../scripts/setup/python.mjs";
 
-const HERE = join("tests", "generators");
+const FOLDER = join("tests", "generators");
 const DOCUMENT = join(root, "www", "public", "v1", "openapi.json");
-const OUT = join(root, "target", "generated-clients");
+const OUTPUT_FOLDER = join(root, "target", "generated-clients");
 
-const python = (program, args, env) => run(pythonProgram("generators", program), args, { cwd: OUT, env });
-const node = (program, args) => run("node", [join(root, HERE, "node_modules", program), ...args], { cwd: OUT });
+const python = (program, args, env) => run(pythonProgram("generators", program), args, { cwd: OUTPUT_FOLDER, env });
+const node = (program, args) =>
+  run("node", [join(root, FOLDER, "node_modules", program), ...args], { cwd: OUTPUT_FOLDER });
 
 /** Finds classes with numbers in their names, which generators add if a schema lacks a name. `Oauth2` and `Sigv4` are real names. */
 const numberedNames = (source) =>
@@ -37,7 +38,7 @@ async function pydanticModels() {
     ...fixedOptions,
   ];
   await python("datamodel-codegen", args);
-  const names = numberedNames(readFileSync(join(OUT, "models.py"), "utf8"));
+  const names = numberedNames(readFileSync(join(OUTPUT_FOLDER, "models.py"), "utf8"));
   if (names.length > 0)
     throw new Problem(`These classes of datamodel-code-generator have schemas without a name: ${names.join(", ")}.`);
 }
@@ -45,21 +46,24 @@ async function pydanticModels() {
 async function pythonClient() {
   // Its warnings report unsupported parts of the document.
   const args = ["generate", "--path", DOCUMENT, "--output-path", "client", "--meta", "none", "--fail-on-warning"];
-  await python("openapi-python-client", [...args, "--config", join(root, HERE, "openapi-python-client.yml")]);
+  await python("openapi-python-client", [...args, "--config", join(root, FOLDER, "openapi-python-client.yml")]);
 }
 
 /** Checks the types of the Python package. */
 async function pyright() {
-  const program = join(root, HERE, "node_modules", "pyright", "index.js");
+  const program = join(root, FOLDER, "node_modules", "pyright", "index.js");
   const interpreter = await packageProgram("python");
   await run("node", [program, "--pythonpath", interpreter, "--project", join(root, "python")]);
 }
 
 /** Generates the clients and checks their types. */
 async function generatedClients() {
-  await Promise.all([npmPackages(join(root, HERE)), pythonPackages("generators", join(HERE, "requirements.txt"))]);
-  rmSync(OUT, { recursive: true, force: true });
-  mkdirSync(OUT, { recursive: true });
+  await Promise.all([
+    installNpmPackages(join(root, FOLDER)),
+    installPythonPackages("generators", join(FOLDER, "requirements.txt")),
+  ]);
+  rmSync(OUTPUT_FOLDER, { recursive: true, force: true });
+  mkdirSync(OUTPUT_FOLDER, { recursive: true });
   const config = {
     compilerOptions: {
       target: "es2022",
@@ -70,15 +74,17 @@ async function generatedClients() {
     files: ["schema.ts", "orval.ts"],
   };
   Object.assign(config.compilerOptions, { strict: true, noEmit: true, types: [] });
-  writeFileSync(join(OUT, "tsconfig.json"), JSON.stringify(config));
+  writeFileSync(join(OUTPUT_FOLDER, "tsconfig.json"), JSON.stringify(config));
   const types = [
     node("openapi-typescript/bin/cli.js", [DOCUMENT, "--output", "schema.ts"]),
     node("orval/dist/bin/orval.mjs", ["--input", DOCUMENT, "--output", "orval.ts", "--client", "fetch"]),
   ];
   const checked = [
-    Promise.all(types).then(() => run("node", [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", OUT])),
+    Promise.all(types).then(() =>
+      run("node", [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", OUTPUT_FOLDER]),
+    ),
     Promise.all([pydanticModels(), pythonClient()]).then(() =>
-      python("mypy", ["--config-file", join(root, HERE, "mypy.ini"), "models.py", "client"]),
+      python("mypy", ["--config-file", join(root, FOLDER, "mypy.ini"), "models.py", "client"]),
     ),
   ];
   await Promise.all(checked);

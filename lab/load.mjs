@@ -13,11 +13,11 @@ import { parseArgs } from "node:util";
 import { ACCOUNT, storage } from "./bench/vault-storage.mjs";
 import { buildSite } from "../scripts/build-site.mjs";
 import { buildWorker } from "../scripts/build-worker.mjs";
-import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../scripts/lib/native-cli.mjs";
 import { root } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { print, task } from "../scripts/lib/status.mjs";
-import { CONNECTIONS, Model, expectSame, oneOf } from "./load/model.mjs";
+import { CONNECTIONS, Model, expectSame, pickRandom } from "./load/model.mjs";
 import { setup } from "../scripts/setup.mjs";
 import { importCatalog } from "../scripts/start/catalog.mjs";
 
@@ -48,7 +48,7 @@ function kind() {
 }
 
 /** Returns a function that waits so that it returns at most `rate` times a second. */
-function pace(rate) {
+function rateLimiter(rate) {
   let next = 0;
   return async () => {
     const now = performance.now();
@@ -61,9 +61,9 @@ function pace(rate) {
 const percentile = (values, share) => values[Math.min(values.length - 1, Math.floor((values.length * share) / 100))];
 
 /** The first connector with an API key and no other fields, whose keys are stored without verification. */
-async function connectorWithKey(ask) {
-  for (const { platform } of (await ask("/v1/available-connectors?limit=500")).body.rows) {
-    const { authMethods, verify } = (await ask(`/v1/available-connectors/${platform}`)).body;
+async function connectorWithKey(sendRequest) {
+  for (const { platform } of (await sendRequest("/v1/available-connectors?limit=500")).body.rows) {
+    const { authMethods, verify } = (await sendRequest(`/v1/available-connectors/${platform}`)).body;
     const method = authMethods.length === 1 && authMethods[0];
     if (method?.type === "api_key" && !verify && method.fields.length === 1) return platform;
   }
@@ -83,7 +83,7 @@ async function startPackaged(state) {
 await main(async () => {
   const { minutes, connections, callers, rate, packaged } = options();
   await buildWorker(await setup());
-  const program = await nativeCli();
+  const program = await buildNativeCli();
   await importCatalog(program);
   const { state: seeded } = await storage(program, connections);
   // The test support. Imported here, because it creates a temporary folder.
@@ -100,7 +100,7 @@ await main(async () => {
 
   const took = [];
   /** Sends a request and records its duration. Fails unless the response has `status`. */
-  async function ask(path, { method = "GET", body, status = 200 } = {}) {
+  async function sendRequest(path, { method = "GET", body, status = 200 } = {}) {
     const start = performance.now();
     const headers = { "x-service-secret": secret, ...(body && { "content-type": "application/json" }) };
     const response = await fetch(new URL(path, `http://127.0.0.1:${server.port}`), {
@@ -116,15 +116,15 @@ await main(async () => {
   }
 
   try {
-    const platform = await connectorWithKey(ask);
-    const model = await task("read all connections", () => Model.read(ask, platform));
+    const platform = await connectorWithKey(sendRequest);
+    const model = await task("read all connections", () => Model.read(sendRequest, platform));
     const catalog = new Map();
     const holders = [];
     for (let n = 0; n < WITH_CREDENTIALS; n += 1) {
       const body = { platform, identity: `load-holder-${n}`, identityType: "user" };
-      const { id } = (await ask(CONNECTIONS, { method: "POST", body, status: 201 })).body;
+      const { id } = (await sendRequest(CONNECTIONS, { method: "POST", body, status: 201 })).body;
       const apiKey = `load-key-${n}`;
-      await ask(`${CONNECTIONS}/${id}/credentials`, {
+      await sendRequest(`${CONNECTIONS}/${id}/credentials`, {
         method: "PUT",
         body: { type: "api_key", apiKey },
         status: 204,
@@ -133,27 +133,27 @@ await main(async () => {
     }
 
     const work = {
-      list: () => model.list(ask),
-      read: () => model.read(ask),
+      list: () => model.list(sendRequest),
+      read: () => model.read(sendRequest),
       catalog: async () => {
-        const platform = oneOf(model.platforms);
-        const path = oneOf([
+        const platform = pickRandom(model.platforms);
+        const path = pickRandom([
           `/v1/available-connectors/${platform}`,
           `/v1/available-actions/${platform}?limit=5`,
           `/v1/available-connectors?platform=${platform}`,
         ]);
-        const { body } = await ask(path);
+        const { body } = await sendRequest(path);
         if (!catalog.has(path)) catalog.set(path, body);
         expectSame(path, body, catalog.get(path));
       },
-      write: (caller) => caller.write(ask),
+      write: (caller) => caller.write(sendRequest),
       credentials: async () => {
-        const { id, apiKey } = oneOf(holders);
-        expectSame(id, (await ask(`${CONNECTIONS}/${id}/credentials`)).body.apiKey, apiKey);
+        const { id, apiKey } = pickRandom(holders);
+        expectSame(id, (await sendRequest(`${CONNECTIONS}/${id}/credentials`)).body.apiKey, apiKey);
       },
     };
     took.length = 0;
-    const keepRate = pace(rate);
+    const keepRate = rateLimiter(rate);
     const start = Date.now();
     const end = start + minutes * 60_000;
     const part = (end - start) / Math.max(2, minutes);
@@ -172,7 +172,7 @@ await main(async () => {
             detail(`${took.length} requests`);
             if (Date.now() >= start + (memory.length + 1) * part) memory.push(await isolateBytes(server));
           }
-          await caller.expectAll(ask);
+          await caller.expectAll(sendRequest);
         }),
       ),
     );

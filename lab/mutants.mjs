@@ -9,12 +9,12 @@ import { root, toolPath } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { run } from "../scripts/lib/run.mjs";
 import { print, task } from "../scripts/lib/status.mjs";
-import { cargoTool } from "../scripts/setup/cargo-tools.mjs";
+import { installCargoTool } from "../scripts/setup/cargo-tools.mjs";
 
 const FOLDER = join(root, "target", "mutants");
 const REPORT = join(FOLDER, "gamma-report.json");
-const SLOW = join(root, "lab", "mutants", "slow-tests.txt");
-const REASONS = new Set(readFileSync(join(root, "lab", "mutants", "survivors.txt"), "utf8").split("\n"));
+const SLOW_TESTS_FILE = join(root, "lab", "mutants", "slow-tests.txt");
+const EXPLAINED_CHANGES = new Set(readFileSync(join(root, "lab", "mutants", "survivors.txt"), "utf8").split("\n"));
 /** Code that stores, encrypts and refreshes credentials, and the API around it. */
 const DEFAULT_PATHS = [
   ...["agents", "audit", "auth", "catalog", "connect", "connections", "credentials", "events", "http", "jobs", "mcp"],
@@ -37,10 +37,10 @@ function changes() {
 function report(all, isWhole) {
   const withOutcome = (outcome) => all.filter((change) => change.outcome === outcome);
   const undetected = withOutcome("Survived");
-  const unknown = undetected.filter(({ text }) => !REASONS.has(text));
+  const unknown = undetected.filter(({ text }) => !EXPLAINED_CHANGES.has(text));
   for (const { text, line } of unknown) print(`not detected: ${text}, line ${line}`);
   const left = new Set(undetected.map(({ text }) => text));
-  const needless = [...REASONS].filter((line) => line.startsWith("src/") && !left.has(line));
+  const needless = [...EXPLAINED_CHANGES].filter((line) => line.startsWith("src/") && !left.has(line));
   if (isWhole) for (const line of needless) print(`detected, so its reason is not needed: ${line}`);
   const endless = withOutcome("Endless").length;
   const detected = withOutcome("Killed").length + endless;
@@ -66,7 +66,7 @@ await main(async () => {
   const missing = places.find((place) => !existsSync(join(root, place)));
   if (missing) throw new Problem(`\`${missing}\` does not exist.`, { code: 2 });
   // CONNECTOR_VAULT_PROOF makes native tests send as many random requests as in a proof.
-  const env = { PATH: [await cargoTool("cargo-gamma"), toolPath()].join(delimiter), CONNECTOR_VAULT_PROOF: "1" };
+  const env = { PATH: [await installCargoTool("cargo-gamma"), toolPath()].join(delimiter), CONNECTOR_VAULT_PROOF: "1" };
   // cargo-gamma needs the crates in cargo's cache.
   await run("cargo", ["fetch", "--locked"]);
   const files = places.flatMap((place) => ["--file", place.endsWith(".rs") ? place : `${place}/**/*.rs`]);
@@ -82,13 +82,13 @@ await main(async () => {
       if (!existsSync(REPORT)) throw new Problem(`There is nothing to change in ${places.join(", ")}.`, { code: 2 });
       return changes();
     });
-  const slow = readFileSync(SLOW, "utf8")
+  const slow = readFileSync(SLOW_TESTS_FILE, "utf8")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
   const testsAll = values.test.length === 0;
   const tests = testsAll ? slow.map((name) => `--skip=${name}`) : values.test;
   const all = await pass(`mutants of ${places.join(", ")}`, [], tests);
-  const needsTest = ({ outcome, text }) => outcome === "Survived" && (values.reasons || !REASONS.has(text));
+  const needsTest = ({ outcome, text }) => outcome === "Survived" && (values.reasons || !EXPLAINED_CHANGES.has(text));
   const undetected = all.filter(needsTest);
   if (undetected.length > 0 && testsAll) {
     const these = undetected.flatMap(({ id }) => ["--mutant", id]);

@@ -6,12 +6,12 @@ import { root } from "../scripts/lib/paths.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { run } from "../scripts/lib/run.mjs";
 import { elapsed, print, task } from "../scripts/lib/status.mjs";
-import { npmPackages } from "../scripts/setup/npm-packages.mjs";
+import { installNpmPackages } from "../scripts/setup/npm-packages.mjs";
 import { rust } from "../scripts/setup/rust.mjs";
 
 const PAGE = join(root, "docs", "proof.md");
-const RESULTS = /(<!-- results: written by npm run proof -->\n)[^]*?(<!-- \/results -->)/;
-const WIDTH = 160;
+const RESULTS_SECTION = /(<!-- results: written by npm run proof -->\n)[^]*?(<!-- \/results -->)/;
+const MAX_CELL_LENGTH = 160;
 
 const lab = (...args) => ["npm", "run", "--silent", "lab", "--", ...args];
 const native = (...tests) => ["cargo", "test", "--features", "cli", "--test", "api", "--", ...tests];
@@ -101,18 +101,18 @@ export function resultOf(output, pattern) {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   const match = pattern ? output.match(pattern) : lines.slice(-1);
   const text = (match ?? lines.slice(-1)).join("; ").replaceAll("|", "\\|").trim();
-  return text.length > WIDTH ? `${text.slice(0, WIDTH)}…` : text;
+  return text.length > MAX_CELL_LENGTH ? `${text.slice(0, MAX_CELL_LENGTH)}…` : text;
 }
 
 /** Adds results to the page. Keeps the rows of proofs that did not run. */
 export function withResults(page, results) {
-  if (!RESULTS.test(page)) throw new Problem("docs/proof.md has no section for results.");
-  const [, , ...before] = page.match(RESULTS)[0].match(/^\|.*\|$/gm) ?? [];
+  if (!RESULTS_SECTION.test(page)) throw new Problem("docs/proof.md has no section for results.");
+  const [, , ...before] = page.match(RESULTS_SECTION)[0].match(/^\|.*\|$/gm) ?? [];
   const rows = new Map(before.map((row) => [row.split("|")[1].trim(), row]));
   for (const [name, row] of results) rows.set(name, row);
   const table = ["| proof | command | result | took | date |", "|---|---|---|---|---|"];
   for (const name of Object.keys(PROOFS)) if (rows.has(name)) table.push(rows.get(name));
-  return page.replace(RESULTS, (_, begin, end) => `${begin}${table.join("\n")}\n${end}`);
+  return page.replace(RESULTS_SECTION, (_, begin, end) => `${begin}${table.join("\n")}\n${end}`);
 }
 
 async function prove(name) {
@@ -140,7 +140,7 @@ if (process.argv[1] === import.meta.filename) {
       throw new Problem(`Unknown proof: ${unknown.join(", ")}.`, { hint, code: 2 });
     }
     await rust();
-    await npmPackages();
+    await installNpmPackages();
     const failed = [];
     for (const name of requestedNames.length > 0 ? requestedNames : Object.keys(PROOFS)) {
       try {

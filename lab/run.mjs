@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { print } from "../scripts/lib/status.mjs";
-import { npmPackages } from "../scripts/setup/npm-packages.mjs";
+import { installNpmPackages } from "../scripts/setup/npm-packages.mjs";
 import { EXPERIMENTS } from "./experiments.mjs";
 
 await main(async () => {
@@ -20,8 +20,8 @@ await main(async () => {
     const names = Object.keys(EXPERIMENTS).join(", ");
     throw new Problem(`Unknown experiment \`${name}\`.`, { hint: `Experiments: ${names}.`, code: 2 });
   }
-  await npmPackages();
-  await npmPackages(import.meta.dirname);
+  await installNpmPackages();
+  await installNpmPackages(import.meta.dirname);
   const file = join(import.meta.dirname, `${name}.mjs`);
   process.argv = [process.argv[0], file, ...options];
   await import(pathToFileURL(file).href);

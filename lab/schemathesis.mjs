@@ -4,7 +4,7 @@ import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { buildPackage } from "../scripts/build-package.mjs";
 import { buildWorker } from "../scripts/build-worker.mjs";
-import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../scripts/lib/native-cli.mjs";
 import { main, Problem } from "../scripts/lib/problem.mjs";
 import { print, task } from "../scripts/lib/status.mjs";
 import { setup } from "../scripts/setup.mjs";
@@ -19,7 +19,7 @@ await main(async () => {
   const [examples, seed] = [Number(values.examples), Number(values.seed)];
   if (!(examples > 0)) throw new Problem("--examples takes a number above 0.", { code: 2 });
   const tools = await setup();
-  await nativeCli();
+  await buildNativeCli();
   await buildWorker(tools);
   await buildPackage(tools);
   // Imported here, because it creates a temporary folder.

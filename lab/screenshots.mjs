@@ -12,7 +12,7 @@ import { browserPrograms } from "../scripts/setup/browser.mjs";
 import { fonts } from "../scripts/setup/fonts.mjs";
 
 const folder = join(root, "docs", "screenshots");
-const PLACE = "connector-vault.secret";
+const SESSION_STORAGE_KEY = "connector-vault.secret";
 const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
 // The dark theme at one width is sufficient.
 const THEMES = [
@@ -90,7 +90,7 @@ async function takeScreenshot(browser, address, key, name, { path, anonymous, to
     const page = await context.newPage();
     const hash = token ? await windowFragment(address, key, token === true ? {} : token) : "";
     if (!anonymous && !token)
-      await page.addInitScript(([place, secret]) => sessionStorage.setItem(place, secret), [PLACE, key]);
+      await page.addInitScript(([place, secret]) => sessionStorage.setItem(place, secret), [SESSION_STORAGE_KEY, key]);
     await page.goto(address + path + hash, { waitUntil: "networkidle" });
     await then?.(page);
     await page.waitForLoadState("networkidle");

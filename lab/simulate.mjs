@@ -46,7 +46,7 @@ await main(async () => {
     ["moves until none is fuller than 80 %", (run) => number(run.movesAtFirst)],
     ["full then: half of them; the fullest", ({ placed }) => `${percent(placed.median)}; ${percent(placed.most)}`],
     [`the fullest after ${weeks} weeks`, ({ after }) => percent(after)],
-    ["moves a week", (run) => number(run.movesAWeek, 1)],
+    ["moves a week", (run) => number(run.movesPerWeek, 1)],
     ["connections moved a week", (run) => number(run.movedAWeek)],
     ["refreshes a second", (run) => number(run.refreshesASecond)],
     [

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { buildPackage } from "../scripts/build-package.mjs";
 import { buildSite } from "../scripts/build-site.mjs";
 import { buildWorker } from "../scripts/build-worker.mjs";
-import { nativeCli } from "../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../scripts/lib/native-cli.mjs";
 import { root } from "../scripts/lib/paths.mjs";
 import { main } from "../scripts/lib/problem.mjs";
 import { run } from "../scripts/lib/run.mjs";
@@ -12,7 +12,7 @@ import { setup } from "../scripts/setup.mjs";
 
 await main(async () => {
   const tools = await setup();
-  await nativeCli();
+  await buildNativeCli();
   await buildWorker(tools);
   await buildPackage(tools);
   await buildSite(tools);

@@ -231,7 +231,7 @@ CREATE VIEW connection_counted (seq, account, environment, active, dimension, va
       (0, 'platform/platformVersion/identityType/state', 1))) d;
 
 -- Deleting a row of the view subtracts 1 from its counter, and deletes the counter if it would be 0.
-CREATE TRIGGER connection_uncounted INSTEAD OF DELETE ON connection_counted BEGIN
+CREATE TRIGGER connection_counted_deleted INSTEAD OF DELETE ON connection_counted BEGIN
   DELETE FROM connection_counts WHERE n = 1 AND account = OLD.account AND environment = OLD.environment
     AND active = OLD.active AND dimension = OLD.dimension AND value = OLD.value;
   UPDATE connection_counts SET n = n - 1 WHERE account = OLD.account AND environment = OLD.environment
@@ -1325,24 +1325,24 @@ CREATE VIEW away_webhooks (id) AS
 -- Inserting into this view logs a change. While the account is fenced or has left, it rejects the change.
 CREATE VIEW account_changed (account, relation, key) AS SELECT account, relation, key FROM account_changes;
 
-CREATE TRIGGER account_change_noted INSTEAD OF INSERT ON account_changed BEGIN
+CREATE TRIGGER account_change_logged INSTEAD OF INSERT ON account_changed BEGIN
   SELECT RAISE(ABORT, 'the account is being moved to another database') FROM away WHERE account = NEW.account;
   INSERT INTO account_changes (account, relation, key) VALUES (NEW.account, NEW.relation, NEW.key);
 END;
 
 -- While the command copies a table, the triggers of that table must not write to other tables, because the command
 -- copies those tables, too.
-CREATE TRIGGER events_not_of_copies BEFORE INSERT ON events
+CREATE TRIGGER events_ignored_in_copy BEFORE INSERT ON events
 WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing <> 'events') BEGIN
   SELECT RAISE(IGNORE);
 END;
 
-CREATE TRIGGER revocations_not_of_copies BEFORE INSERT ON revocations
+CREATE TRIGGER revocations_ignored_in_copy BEFORE INSERT ON revocations
 WHEN EXISTS (SELECT 1 FROM account_moves WHERE account = NEW.account AND writing <> 'revocations') BEGIN
   SELECT RAISE(IGNORE);
 END;
 
-CREATE TRIGGER deliveries_not_of_copies BEFORE INSERT ON deliveries
+CREATE TRIGGER deliveries_ignored_in_copy BEFORE INSERT ON deliveries
 WHEN EXISTS (SELECT 1 FROM account_moves m CROSS JOIN webhooks w ON w.account = m.account
   WHERE m.writing <> 'deliveries' AND w.id = NEW.webhook_id) BEGIN
   SELECT RAISE(IGNORE);

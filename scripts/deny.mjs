@@ -8,7 +8,7 @@ import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run } from "./lib/run.mjs";
 import { print } from "./lib/status.mjs";
-import { cargoTool } from "./setup/cargo-tools.mjs";
+import { installCargoTool } from "./setup/cargo-tools.mjs";
 
 const DATABASE = "https://github.com/RustSec/advisory-db";
 /** Duplicate versions are acceptable in tools that are not distributed. */
@@ -19,7 +19,7 @@ await main(async () => {
   const [folder, ...more] = process.argv.slice(2);
   if (more.length > 0) throw new Problem("`npm run deny` takes at most one folder.", { code: 2 });
   if (folder && !existsSync(folder)) throw new Problem(`\`${folder}\` does not exist.`, { code: 2 });
-  const program = join(await cargoTool("cargo-deny"), "cargo-deny");
+  const program = join(await installCargoTool("cargo-deny"), "cargo-deny");
   const env = folder && {
     GIT_CONFIG_COUNT: "1",
     GIT_CONFIG_KEY_0: `url.${pathToFileURL(resolve(folder)).href}.insteadOf`,

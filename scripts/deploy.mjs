@@ -2,10 +2,10 @@
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { deploy } from "./deploy/deploy.mjs";
-import { nativeCli } from "./lib/native-cli.mjs";
+import { buildNativeCli } from "./lib/native-cli.mjs";
 import { main } from "./lib/problem.mjs";
 import { setup } from "./setup.mjs";
-import { npmPackages } from "./setup/npm-packages.mjs";
+import { installNpmPackages } from "./setup/npm-packages.mjs";
 
 async function build() {
   const tools = await setup();
@@ -13,4 +13,4 @@ async function build() {
   await buildSite(tools);
 }
 
-await main(() => deploy(process.argv.slice(2), { install: npmPackages, build, program: nativeCli }));
+await main(() => deploy(process.argv.slice(2), { install: installNpmPackages, build, program: buildNativeCli }));

@@ -8,13 +8,13 @@ import { basename, join, relative } from "node:path";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
 import { filesOf } from "./lib/fingerprint.mjs";
-import { nativeCli } from "./lib/native-cli.mjs";
+import { buildNativeCli } from "./lib/native-cli.mjs";
 import { root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { run, tryRun } from "./lib/run.mjs";
 import { print, log } from "./lib/status.mjs";
-import { crossCli } from "./release/cross.mjs";
-import { bundled, crates } from "./release/parts.mjs";
+import { crossCompileCli } from "./release/cross.mjs";
+import { bundled, crates } from "./release/components.mjs";
 import { notes } from "./release/notes.mjs";
 import { unmetPreconditions } from "./release/preconditions.mjs";
 import { sampleCatalog } from "./release/sample-catalog.mjs";
@@ -45,7 +45,7 @@ function printFiles(title, files) {
 /** Builds and packs the command-line program for this machine, or for a platform such as `linux-arm64`. Returns the file. */
 async function packProgram(target) {
   const [platform, arch] = target?.split("-") ?? [];
-  const program = target ? await crossCli(target) : await nativeCli();
+  const program = target ? await crossCompileCli(target) : await buildNativeCli();
   const packed = await packCommandLine({
     work: scratch("command-line"),
     destination: commandLines,
@@ -83,7 +83,7 @@ await main(async () => {
   const tools = await setup();
   await buildWorker(tools);
   await buildSite(tools);
-  const program = await nativeCli();
+  const program = await buildNativeCli();
   const catalog = await sampleCatalog(program);
   const { sbom } = await import("./release/sbom.mjs");
   rmSync(files, { recursive: true, force: true });

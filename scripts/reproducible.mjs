@@ -12,11 +12,11 @@ import { run, tryRun } from "./lib/run.mjs";
 import { log, task } from "./lib/status.mjs";
 import { setup } from "./setup.mjs";
 
-const BUILT = ["build", join("npm", "dist"), join("www", "dist")];
+const BUILT_FOLDERS = ["build", join("npm", "dist"), join("www", "dist")];
 
 /** The built files below `folder`, as a map from path to bytes. */
 function built(folder) {
-  const files = BUILT.flatMap((part) => [...filesOf(join(folder, part))]);
+  const files = BUILT_FOLDERS.flatMap((part) => [...filesOf(join(folder, part))]);
   return new Map(files.map((path) => [relative(folder, path), readFileSync(path)]));
 }
 

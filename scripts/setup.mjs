@@ -10,8 +10,8 @@ import { root } from "./lib/paths.mjs";
 import { main } from "./lib/problem.mjs";
 import { bindgen } from "./setup/bindgen.mjs";
 import { browser } from "./setup/browser.mjs";
-import { lintTools } from "./setup/lint-tools.mjs";
-import { npmPackages } from "./setup/npm-packages.mjs";
+import { installLintTools } from "./setup/lint-tools.mjs";
+import { installNpmPackages } from "./setup/npm-packages.mjs";
 import { rust } from "./setup/rust.mjs";
 
 /**
@@ -29,13 +29,13 @@ export async function setup({
   // Created in advance: two cargo processes that start without a target folder can each replace the other's.
   for (const name of ["tools", "wasm"]) mkdirSync(join(root, "target", name), { recursive: true });
   // In parallel: npm waits for the network, the rest needs the processor.
-  const npm = npmPackages();
+  const npm = installNpmPackages();
   const tools = (async () => {
     const wasm = await rust();
     const concurrent = meanwhile({ wasm });
     const otherTools = (async () => {
       await bindgen();
-      if (withLints) await lintTools();
+      if (withLints) await installLintTools();
       if (withBrowser) await browser();
     })();
     await settleAll([concurrent, otherTools]);

@@ -9,7 +9,7 @@
 import { compilePackage } from "./build-package.mjs";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker, compileWorker } from "./build-worker.mjs";
-import { nativeCli } from "./lib/native-cli.mjs";
+import { buildNativeCli } from "./lib/native-cli.mjs";
 import { main } from "./lib/problem.mjs";
 import { settleAll } from "./lib/settle-all.mjs";
 import { setup } from "./setup.mjs";
@@ -19,11 +19,11 @@ import { start } from "./start/start.mjs";
 async function prepare() {
   // Two cargo builds in parallel use both cores, even while each compiles a single crate.
   const compile = async (tools) => {
-    await settleAll([nativeCli(), compileWorker(tools)]);
+    await settleAll([buildNativeCli(), compileWorker(tools)]);
     await compilePackage(tools);
   };
   const tools = await setup({ meanwhile: compile });
-  return { program: await nativeCli(), build: () => settleAll([buildWorker(tools), buildSite(tools)]) };
+  return { program: await buildNativeCli(), build: () => settleAll([buildWorker(tools), buildSite(tools)]) };
 }
 
 await main(() => start(process.argv.slice(2), prepare));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { buildPackage } from "./build-package.mjs";
 import { buildSite } from "./build-site.mjs";
 import { buildWorker } from "./build-worker.mjs";
-import { nativeCli } from "./lib/native-cli.mjs";
+import { buildNativeCli } from "./lib/native-cli.mjs";
 import { nodeBin, root } from "./lib/paths.mjs";
 import { main, Problem } from "./lib/problem.mjs";
 import { packageProgram } from "./lib/python-package.mjs";
@@ -14,7 +14,7 @@ import { run, tryRun } from "./lib/run.mjs";
 import { task } from "./lib/status.mjs";
 import { wasmCargoEnvironment } from "./lib/wasm.mjs";
 import { setup } from "./setup.mjs";
-import { testRunner, testRunnerProgram } from "./setup/bindgen.mjs";
+import { installTestRunner, testRunnerProgram } from "./setup/bindgen.mjs";
 import { browserPrograms } from "./setup/browser.mjs";
 import { lintEnvironment } from "./setup/lint-tools.mjs";
 import { clientPackages } from "./setup/python.mjs";
@@ -94,7 +94,7 @@ function e2eFiles() {
 async function clientTests(wasm) {
   const programs = browserPrograms();
   if (!programs) throw new Problem("No browser was found to test the client.");
-  await testRunner();
+  await installTestRunner();
   const env = {
     ...wasmCargoEnvironment(wasm),
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER: testRunnerProgram,
@@ -168,7 +168,7 @@ await main(async () => {
   });
   // The longest step and its dependencies come first. `uses` names a folder that cargo locks, which only one step can use.
   if (!lintOnly) {
-    steps.add(cli, () => nativeCli(), setUp);
+    steps.add(cli, () => buildNativeCli(), setUp);
     steps.add(worker, () => buildWorker({ wasm }), setUp);
     // A slow registry must not use up the time of a test.
     steps.add(pypi, () => Promise.all([clientPackages(), packageProgram("python")]).then(() => {}), setUp);

@@ -343,7 +343,7 @@ named! {
 
 impl Scope {
     /// The scopes that a token may have.
-    pub const OF_TOKENS: [Self; 5] = [
+    pub const TOKEN_SCOPES: [Self; 5] = [
         Self::CatalogRead,
         Self::ConnectionsRead,
         Self::ConnectionsWrite,
@@ -406,7 +406,7 @@ impl Scopes {
 
     /// Converts the bit mask of a token. Ignores scopes that tokens can't have.
     pub fn from_token(bits: u64) -> Self {
-        let all = Scope::OF_TOKENS.into_iter().collect::<Self>();
+        let all = Scope::TOKEN_SCOPES.into_iter().collect::<Self>();
         Self(u32::try_from(bits).unwrap_or(0)).and(all)
     }
 

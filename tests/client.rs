@@ -65,7 +65,7 @@ fn refusal(call: Result<Call, JsValue>) -> String {
 }
 
 #[wasm_bindgen_test]
-fn calls_become_requests() {
+fn calls_build_the_expected_requests() {
     let platform = "a b/ü".to_owned();
     for (call, method, address) in [
         (call("whoami", &[], ""), "GET", "/v1/whoami"),

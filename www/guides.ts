@@ -6,8 +6,8 @@ import type { Plugin } from "vite";
 const ROOT = join(import.meta.dirname, "..");
 const PAGES = ["README.md", "CHANGELOG.md", "SECURITY.md", "npm/README.md", "python/README.md"];
 // Relative links, except those to an anchor of the same page.
-const LINK = /(?<!!)\[([^\][]*)\]\((?![a-z]+:|#)([^)#\s]+)[^)\s]*\)/g;
-const IMAGE = /(?:!\[[^\]]*\]\(|(?:src|srcset)=")(?![a-z]+:)([^)"\s]+\.(?:png|svg))/g;
+const LINK_PATTERN = /(?<!!)\[([^\][]*)\]\((?![a-z]+:|#)([^)#\s]+)[^)\s]*\)/g;
+const IMAGE_PATTERN = /(?:!\[[^\]]*\]\(|(?:src|srcset)=")(?![a-z]+:)([^)"\s]+\.(?:png|svg))/g;
 
 export function guides(): Plugin {
   return {
@@ -26,14 +26,14 @@ export function guideFiles(): Map<string, string | Uint8Array> {
   for (const page of pages) {
     const text = readFileSync(join(ROOT, page), "utf8");
     const resolve = (target: string) => posix.join(posix.dirname(page), target);
-    for (const [, target = ""] of text.matchAll(IMAGE)) {
+    for (const [, target = ""] of text.matchAll(IMAGE_PATTERN)) {
       const image = resolve(target);
       files.set(image, readFileSync(join(ROOT, image)));
     }
-    const rewritten = text.replaceAll(LINK, (link, words: string, target: string) =>
+    const rewrittenText = text.replaceAll(LINK_PATTERN, (link, words: string, target: string) =>
       pages.includes(resolve(target)) ? link : words,
     );
-    files.set(page, rewritten);
+    files.set(page, rewrittenText);
   }
   return files;
 }

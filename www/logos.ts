@@ -7,20 +7,20 @@ import type { Plugin } from "vite";
 
 const PROVIDERS = join(import.meta.dirname, "..", "providers.toml");
 // WCAG 2 (1.4.11) requires a contrast of at least 3:1 between an icon and its background.
-const BRIGHTEST = 1.05 / 3 - 0.05;
+const MAX_LUMINANCE = 1.05 / 3 - 0.05;
 
 export function logos(): Plugin {
   return {
     name: "logos",
     generateBundle() {
-      for (const [slug, source] of logosOf(readFileSync(PROVIDERS, "utf8")))
+      for (const [slug, source] of loadLogos(readFileSync(PROVIDERS, "utf8")))
         this.emitFile({ type: "asset", fileName: `logos/${slug}.svg`, source });
     },
   };
 }
 
 /** Returns the logos that `providers.toml` names, by slug. Throws if a slug has no icon with a suitable licence. */
-export function logosOf(providers: string): Map<string, string> {
+export function loadLogos(providers: string): Map<string, string> {
   // A cast, because the package's types declare a default export that does not exist.
   const allIcons = Object.values(icons) as SimpleIcon[];
   const iconsBySlug = new Map(allIcons.map((icon) => [icon.slug, icon]));
@@ -41,7 +41,7 @@ export function logosOf(providers: string): Map<string, string> {
 
 /** Draws the icon on a tile in the brand's colour: in white, or in black if the tile is too bright. */
 function tile({ hex, path }: SimpleIcon) {
-  const iconColour = luminance(hex) > BRIGHTEST ? "#000" : "#fff";
+  const iconColour = luminance(hex) > MAX_LUMINANCE ? "#000" : "#fff";
   return (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="-7 -7 38 38">' +
     `<rect x="-7" y="-7" width="38" height="38" rx="7" fill="#${hex}"/><path fill="${iconColour}" d="${path}"/></svg>`

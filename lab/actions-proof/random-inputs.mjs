@@ -6,10 +6,10 @@ import { reasonOfDisagreement } from "./reasons.mjs";
 import { randomGenerator, randomValue, corrupted } from "./random.mjs";
 import { sendWithSwaggerClient } from "./swagger-client.mjs";
 import { MAX_LINES, countReasons } from "./requests.mjs";
-import { LocalPlatforms } from "./standing.mjs";
+import { LocalPlatforms } from "./local-platforms.mjs";
 
 /** The number of attempts to generate a valid input, and of corrupted copies of each. */
-const TRIES = 4;
+const MAX_TRIES = 4;
 const CORRUPTIONS = 3;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
 const MAX_INPUT_LENGTH = 20_000;
@@ -68,7 +68,7 @@ function shuffled(list, random) {
 }
 
 function validInput(action, validate, random) {
-  for (let tries = TRIES; tries > 0; tries -= 1) {
+  for (let tries = MAX_TRIES; tries > 0; tries -= 1) {
     const input = randomValue(action.input, random);
     if (input === undefined || Object.keys(input).length === 0 || !validate(input)) continue;
     if (JSON.stringify(input).length < MAX_INPUT_LENGTH) return input;

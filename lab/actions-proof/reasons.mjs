@@ -55,7 +55,7 @@ export function reasonOfRequest(ours, theirs) {
   return REQUEST_REASONS.find(({ plain }) => same(plain))?.why;
 }
 
-const LEFT_OUT = "Left out, since the schema would be too large.";
+const OMITTED = "Left out, since the schema would be too large.";
 // Prism adds a pattern to the format `byte`.
 const FORMAT = /must match (format|pattern "\^\[\\w\\d\+\\\/=\]\*\$")/;
 const isText = (type = "") => !/json|form-urlencoded|form-data/.test(type) && type !== "*/*";
@@ -75,7 +75,9 @@ export function reasonOfDisagreement(document, action, { input, valid, response,
   if (found.length > 0 && plain.length === 0) return "in JSON Schema 2020-12, `format` is only an annotation";
   if (all(plain, (text) => /^header.* '?(accept|content-type|authorization)\b/i.test(text.replace("parameter ", "'"))))
     return "OpenAPI says to ignore parameters named Accept, Content-Type or Authorization";
-  if (all(plain, (text) => contradicts(document, /(?:parameter|property) (?:\S*\.)?(\S+) must/.exec(text)?.[1])))
+  if (
+    all(plain, (text) => hasContradictoryEnum(document, /(?:parameter|property) (?:\S*\.)?(\S+) must/.exec(text)?.[1]))
+  )
     return "no value of the schema's `enum` has its `type`, in the document";
   if (/form-data/.test(mediaType) && all(plain, (text) => /must be array/.test(text)))
     return "Prism reads only one of the parts with the same name";
@@ -94,7 +96,7 @@ export function reasonOfDisagreement(document, action, { input, valid, response,
   )
     return "OpenAPI does not define how lists and objects in an exploded object are serialized: they are written as JSON";
   if (isAmbiguous(document, action)) return "Prism matches another operation with the same path";
-  if (JSON.stringify(action.input).includes(LEFT_OUT)) return "a part of the schema is omitted because of its size";
+  if (JSON.stringify(action.input).includes(OMITTED)) return "a part of the schema is omitted because of its size";
   return undefined;
 }
 
@@ -122,15 +124,15 @@ const TYPES = {
 };
 
 /** Whether a document has a parameter or property of this name whose `enum` has no value of its type. */
-function contradicts(document, name) {
-  const isContradictory = (reference) => {
+function hasContradictoryEnum(document, name) {
+  const isEnumContradictory = (reference) => {
     const schema = document.resolved(reference) ?? {};
     return Array.isArray(schema.enum) && TYPES[schema.type] && !schema.enum.some((value) => TYPES[schema.type](value));
   };
   const search = (value) => {
     if (typeof value !== "object" || value === null) return false;
-    if (value.name?.toLowerCase?.() === name && isContradictory(value.schema)) return true;
-    if (value.properties && Object.hasOwn(value.properties, name) && isContradictory(value.properties[name]))
+    if (value.name?.toLowerCase?.() === name && isEnumContradictory(value.schema)) return true;
+    if (value.properties && Object.hasOwn(value.properties, name) && isEnumContradictory(value.properties[name]))
       return true;
     return Object.values(value).some(search);
   };

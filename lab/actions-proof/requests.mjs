@@ -5,7 +5,7 @@ import { inputFromExamples } from "./inputs.mjs";
 import { reasonOfRequest } from "./reasons.mjs";
 import { Recorder } from "./recorder.mjs";
 import { sendWithSwaggerClient } from "./swagger-client.mjs";
-import { LocalPlatforms } from "./standing.mjs";
+import { LocalPlatforms } from "./local-platforms.mjs";
 
 /** The maximum number of actions per platform. */
 const MAX_EXAMPLES = 10;

@@ -1,10 +1,10 @@
 // Measures processor and wall time of the first request of a new isolate in a new workerd process.
 import { task } from "../../scripts/lib/status.mjs";
-import { Load, encode } from "./load.mjs";
+import { HttpLoad, encode } from "./load.mjs";
 import { median, quartiles } from "./report.mjs";
 import { Runtime } from "./runtime.mjs";
 import { bare } from "./workers.mjs";
-import { LARGE, MEDIUM } from "./fixture.mjs";
+import { LARGE_PLATFORM, MEDIUM_PLATFORM } from "./fixture.mjs";
 
 export const SAMPLES = 15;
 // The processor time in milliseconds that Cloudflare's free plan allows per request.
@@ -17,22 +17,27 @@ const cases = ({ actions }) => [
   { name: "/health", path: "/health", limit: 7 },
   { name: "/v1/whoami", path: "/v1/whoami", limit: FREE_PLAN_MS },
   { name: "connectors, first page", path: "/v1/available-connectors", limit: FREE_PLAN_MS, slower: 0 },
-  { name: `${MEDIUM}'s actions, first page`, path: `${ACTIONS}/${MEDIUM}`, limit: FREE_PLAN_MS, slower: 3 },
-  { name: "largest list, first page", path: `${ACTIONS}/${LARGE}`, limit: FREE_PLAN_MS, slower: 0 },
+  {
+    name: `${MEDIUM_PLATFORM}'s actions, first page`,
+    path: `${ACTIONS}/${MEDIUM_PLATFORM}`,
+    limit: FREE_PLAN_MS,
+    slower: 3,
+  },
+  { name: "largest list, first page", path: `${ACTIONS}/${LARGE_PLATFORM}`, limit: FREE_PLAN_MS, slower: 0 },
   {
     name: "largest list, exact key",
-    path: `${ACTIONS}/${LARGE}?key=${actions[Math.floor(actions.length / 3)].key}`,
+    path: `${ACTIONS}/${LARGE_PLATFORM}?key=${actions[Math.floor(actions.length / 3)].key}`,
     limit: FREE_PLAN_MS,
     slower: 0,
   },
   {
     name: "one action of the largest list",
-    path: `${ACTIONS}/${LARGE}/${actions[Math.floor(actions.length / 3)].key}`,
+    path: `${ACTIONS}/${LARGE_PLATFORM}/${actions[Math.floor(actions.length / 3)].key}`,
     limit: FREE_PLAN_MS,
     // The Hono Worker does not have this feature.
     isOursOnly: true,
   },
-  { name: "largest list, `q` of two words", path: `${ACTIONS}/${LARGE}?q=list+calendars` },
+  { name: "largest list, `q` of two words", path: `${ACTIONS}/${LARGE_PLATFORM}?q=list+calendars` },
   ...["send an email", "refund a payment in stripe"].map((question) => ({
     name: `all actions, “${question}”`,
     path: `${ACTIONS}?q=${question.replaceAll(" ", "+")}`,
@@ -56,7 +61,7 @@ const cases = ({ actions }) => [
 async function firstRequest(folder, service, others, request) {
   const runtime = await Runtime.start(folder, `cold-${service.name}`, [service, ...others], [service.name]);
   try {
-    const load = await Load.to(runtime.ports[service.name], 1);
+    const load = await HttpLoad.to(runtime.ports[service.name], 1);
     const start = await runtime.settledCpu();
     const began = performance.now();
     const response = await load.run(1, () => request, 200);
@@ -81,10 +86,10 @@ async function firstRequest(folder, service, others, request) {
 export async function benchCold(fixture, samples = SAMPLES) {
   const measured = cases(fixture).map((benchCase) => ({ ...benchCase, ours: [], hono: [], bare: [] }));
   await task(`Cold: ${measured.length} requests to 3 Workers, ${samples} new processes each`, async (detail) => {
-    const ask = ({ path }, { service, others }) =>
+    const sendRequest = ({ path }, { service, others }) =>
       firstRequest(fixture.folder, service, others, encode(path, fixture.headers));
     for (const [at, one] of measured.entries()) {
-      const { response } = await ask(one, fixture.workers.ours);
+      const { response } = await sendRequest(one, fixture.workers.ours);
       one.worker = { service: bare(fixture.folder, `bare-cold-${at}`, response, fixture.date), others: [] };
     }
     for (let sample = 0; sample < samples; sample += 1) {
@@ -98,7 +103,7 @@ export async function benchCold(fixture, samples = SAMPLES) {
         // Rotates the order, so that each Worker comes first equally often.
         for (let turn = 0; turn < workers.length; turn += 1) {
           const [name, worker] = workers[(turn + sample) % workers.length];
-          const { response, ...times } = await ask(measurement, worker);
+          const { response, ...times } = await sendRequest(measurement, worker);
           measurement[name].push(times);
         }
       }

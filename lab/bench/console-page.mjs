@@ -11,7 +11,7 @@ export const PHONE = {
   },
   cpu: 4,
 };
-const PLACE = "connector-vault.secret";
+const SESSION_STORAGE_KEY = "connector-vault.secret";
 const TIMEOUT_MS = 30_000;
 
 /** The kind of file in a response. */
@@ -53,7 +53,8 @@ export async function openPage(browser, { origin, path, secret, phone = false, r
       const response = responses.get(requestId);
       if (response) response.bytes = encodedDataLength;
     });
-    if (secret) await page.addInitScript(([place, text]) => sessionStorage.setItem(place, text), [PLACE, secret]);
+    if (secret)
+      await page.addInitScript(([place, text]) => sessionStorage.setItem(place, text), [SESSION_STORAGE_KEY, secret]);
     if (phone) {
       await tools.send("Network.emulateNetworkConditions", PHONE.network);
       await tools.send("Emulation.setCPUThrottlingRate", { rate: PHONE.cpu });

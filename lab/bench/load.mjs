@@ -29,7 +29,7 @@ function response(bytes) {
 }
 
 /** A pool of keep-alive connections to one port. */
-export class Load {
+export class HttpLoad {
   #sockets;
 
   #port;
@@ -37,7 +37,7 @@ export class Load {
   #used = 0;
 
   static async to(port, connections) {
-    const load = new Load();
+    const load = new HttpLoad();
     load.#port = port;
     load.#sockets = Array.from({ length: connections });
     await load.#open();

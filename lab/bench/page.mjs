@@ -5,11 +5,11 @@ import { importRatio, importTable } from "./import.mjs";
 import { markdown, measuredOn, median } from "./report.mjs";
 import { sealingNotes, sealingTable } from "./sealing.mjs";
 import { summary, warmTable } from "./warm.mjs";
-import { LARGE } from "./fixture.mjs";
+import { LARGE_PLATFORM } from "./fixture.mjs";
 
 const NAMES = ["cold", "warm", "import", "vault", "proxy", "console", "sealing"];
 
-const HEAD = `# Benchmarks
+const PAGE_START = `# Benchmarks
 
 This page compares the cost of requests with two other Workers on the same machine in the same run: **Hono**,
 [a Worker](../lab/bench/hono/README.md) in TypeScript for the same contract, and a **bare Worker**, which sends our
@@ -17,7 +17,7 @@ response from a constant and so shows the cost of the runtime itself. \`npm run 
 page.
 
 `;
-const TAIL = `## What a first search over all actions costs
+const PAGE_END = `## What a first search over all actions costs
 
 The search reads whole values of Workers KV, and ranks the actions with the words. "send an email" over the whole directory
 reads ten values of 1.4 megabytes in total: the rank features of all actions, parts with words, and the parts with the rows
@@ -64,14 +64,14 @@ export function sectionsOf(text) {
 
 /** Renders a page with these sections. */
 export const page = (sections) =>
-  HEAD +
+  PAGE_START +
   NAMES.filter((name) => sections[name])
     .map((name) => `${begin(name)}${sections[name]}\n\n`)
     .join("") +
-  TAIL;
+  PAGE_END;
 
 /** Lists the cases in which our Worker is not the best. */
-function losses(found) {
+function slowerCases(found) {
   if (found.length === 0) return "**Where ours is slower:** nowhere in this table.";
   return `**Where ours is slower:**\n\n${found.map((text) => `- ${text}`).join("\n")}`;
 }
@@ -110,7 +110,7 @@ Before the first request, a process takes ${ours.toFixed(0)} ms of processor tim
 the start of workerd itself. In that time ours [rehearses](../src/edge/rehearsal.js) recorded requests, so that V8 has compiled the functions that
 the first real one calls. The platform allows [a second](https://developers.cloudflare.com/workers/platform/limits/) for it, on both plans.
 
-${losses(lost)}`;
+${slowerCases(lost)}`;
   const title = "First request of a new isolate: processor time";
   return {
     text,
@@ -133,7 +133,7 @@ export function warmSection(measured, rounds, { connectors, actions }) {
   const count = (rows) => rows.length.toLocaleString("en");
   const text = `## Warm requests
 
-Processor time of the workerd process a request, in microseconds, over ${count(connectors)} connectors and the largest action list, ${LARGE} with
+Processor time of the workerd process a request, in microseconds, over ${count(connectors)} connectors and the largest action list, ${LARGE_PLATFORM} with
 ${count(actions)} actions. Medians of ${rounds} rounds; a ratio is within a round, and the quartiles are those of ours to the bare Worker's.
 ${measuredOn()}
 
@@ -144,7 +144,7 @@ ${markdown(warmTable(measured))}
 The isolate caches the results of a search; "uncached" means that each request has another query. "Bare D1" is a Worker that only runs
 the statements of our request, and sends D1's results as JSON.
 
-${losses(lost)}`;
+${slowerCases(lost)}`;
   const title = "Warm requests: processor time";
   return { text, charts: { "warm.svg": barChart({ title, unit: "µs", groups, logarithmic: true, digits: 0 }) } };
 }
@@ -179,7 +179,7 @@ The service uses RustCrypto: [the code](../src/credentials/seal.rs) says why.`;
   return { text };
 }
 
-const PRINTED = {
+const PRINTED_SECTIONS = {
   vault: `## The vault
 
 What \`npm run lab -- bench-vault\` prints: rows that D1 read and wrote, and medians of times, by the number of connections.`,
@@ -197,5 +197,5 @@ export function printedSection(name, output) {
     .trimEnd()
     .split("\n")
     .map((line) => (line ? `    ${line}` : ""));
-  return { text: `${PRINTED[name]} ${measuredOn()}\n\n${lines.join("\n").replace(/^\n+/, "")}` };
+  return { text: `${PRINTED_SECTIONS[name]} ${measuredOn()}\n\n${lines.join("\n").replace(/^\n+/, "")}` };
 }

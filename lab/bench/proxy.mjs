@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildWorker } from "../../scripts/build-worker.mjs";
-import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { Problem } from "../../scripts/lib/problem.mjs";
 import { run } from "../../scripts/lib/run.mjs";
@@ -25,7 +25,7 @@ const PLATFORM_RESPONSE = JSON.stringify({ id: 7, name: "a thing", tags: ["x", "
 const NAMES = ["ours", "hono", "direct"];
 const PLATFORM = "things";
 /** The service through which Workers can call this machine. */
-const INTERNET = { name: "internet", network: ["public", "private", "local"] };
+const INTERNET_SERVICE = { name: "internet", network: ["public", "private", "local"] };
 
 async function platform() {
   const server = createServer((request, response) => {
@@ -85,7 +85,7 @@ async function connect(port, secret) {
 export async function benchProxy(rounds) {
   if (process.platform !== "linux") throw new Problem("The benchmark reads processor time from /proc: it needs Linux.");
   await buildWorker(await setup());
-  const program = await nativeCli();
+  const program = await buildNativeCli();
   const folder = mkdtempSync(join(tmpdir(), "connector-vault-bench-"));
   mkdirSync(folder, { recursive: true });
   const [stops, loads] = [[() => rmSync(folder, { recursive: true, force: true })], []];
@@ -115,7 +115,12 @@ export async function benchProxy(rounds) {
       const { name, bindings } = service;
       const services = bindings ? [{ ...service, bindings: { ...bindings, ...secrets } }] : [service];
       const storageServices = port ? [externalService(`${name}-storage`, port)] : [];
-      const runtime = await Runtime.start(folder, `${name}-proxy`, [...services, ...storageServices, INTERNET], [name]);
+      const runtime = await Runtime.start(
+        folder,
+        `${name}-proxy`,
+        [...services, ...storageServices, INTERNET_SERVICE],
+        [name],
+      );
       stops.push(() => runtime.stop());
       const worker = await LoadedWorker.start(runtime, name);
       loads.push(worker.load);

@@ -11,7 +11,7 @@ import { task } from "../../scripts/lib/status.mjs";
 import { writeGlue } from "../../scripts/lib/wasm.mjs";
 import { setup } from "../../scripts/setup.mjs";
 import { compatibilityDate } from "./common.mjs";
-import { Load, encode } from "./load.mjs";
+import { HttpLoad, encode } from "./load.mjs";
 import { median, quartiles } from "./report.mjs";
 import { Runtime } from "./runtime.mjs";
 import { NONCE_LENGTH, derive, seal } from "../../scripts/test/webcrypto.mjs";
@@ -19,7 +19,7 @@ import { NONCE_LENGTH, derive, seal } from "../../scripts/test/webcrypto.mjs";
 /** The number of new processes for cold measurements, and of rounds for warm ones. */
 export const SAMPLES = 15;
 /** Operations per request in a warm round, and warm-up requests for V8 to optimize the code. */
-const [TIMES, WARM_UPS] = [2_000, 8];
+const [OPERATIONS_PER_REQUEST, WARM_UPS] = [2_000, 8];
 const OPERATIONS = ["open", "seal"];
 /** The measured cases by name: the implementation, and whether the Worker runs it once while the isolate starts (`rehearses`). */
 export const IMPLEMENTATIONS = {
@@ -31,16 +31,21 @@ export const IMPLEMENTATIONS = {
 
 /** The key, and below it the plaintext: one kilobyte, the size of typical OAuth tokens. */
 const [KEY_ID, KEY] = ["bench-1", Buffer.from(Array.from({ length: 32 }, (_, n) => n))];
-const PLACE = { account: "acme", environment: "live", kind: "connection", id: "7a8e0d5c-2f1b-4c3d-9e4f-5a6b7c8d9e0f" };
+const SEAL_CONTEXT = {
+  account: "acme",
+  environment: "live",
+  kind: "connection",
+  id: "7a8e0d5c-2f1b-4c3d-9e4f-5a6b7c8d9e0f",
+};
 const TOKENS = { access: "a".repeat(700), kind: "Bearer", refresh: "r".repeat(232), members: {} };
-const PLAIN = JSON.stringify({ type: "oauth2", fields: {}, tokens: TOKENS, account: null });
+const PLAINTEXT = JSON.stringify({ type: "oauth2", fields: {}, tokens: TOKENS, account: null });
 
 /** The exports of the module `given`, which the Worker imports. */
 async function givenModule() {
-  const key = await derive(KEY, PLACE);
-  const bytes = await seal(key, KEY_ID, PLACE, Buffer.alloc(NONCE_LENGTH, 7), Buffer.from(PLAIN));
+  const key = await derive(KEY, SEAL_CONTEXT);
+  const bytes = await seal(key, KEY_ID, SEAL_CONTEXT, Buffer.alloc(NONCE_LENGTH, 7), Buffer.from(PLAINTEXT));
   const sealed = `${KEY_ID}.${Buffer.from(bytes).toString("base64url")}`;
-  return { keyId: KEY_ID, master: KEY.toString("base64"), place: PLACE, plain: PLAIN, sealed };
+  return { keyId: KEY_ID, master: KEY.toString("base64"), place: SEAL_CONTEXT, plain: PLAINTEXT, sealed };
 }
 
 /** Builds the Worker with and without a rehearsal. Returns services for `Runtime` by name. */
@@ -74,9 +79,9 @@ async function build(folder) {
 async function withProcess(folder, service, use) {
   const runtime = await Runtime.start(folder, service.name, [service], [service.name]);
   try {
-    const load = await Load.to(runtime.ports[service.name], 1);
-    const ask = async (path) => String((await load.run(1, () => encode(path, {}), 200)).body);
-    const response = await use(runtime, ask);
+    const load = await HttpLoad.to(runtime.ports[service.name], 1);
+    const sendRequest = async (path) => String((await load.run(1, () => encode(path, {}), 200)).body);
+    const response = await use(runtime, sendRequest);
     load.close();
     return response;
   } finally {
@@ -85,9 +90,9 @@ async function withProcess(folder, service, use) {
 }
 
 /** Processor time of a request in microseconds, of all threads. */
-async function cpuPerRequest(runtime, ask, path) {
+async function cpuPerRequest(runtime, sendRequest, path) {
   const before = await runtime.settledCpu();
-  await ask(path);
+  await sendRequest(path);
   return (await runtime.settledCpu()) - before;
 }
 
@@ -101,7 +106,7 @@ export async function benchSealing(samples = SAMPLES) {
   try {
     const { services, bytes, gzipped } = await build(folder);
     const of = ({ rehearses }) => (rehearses ? services.rehearsed : services.plain);
-    if ((await withProcess(folder, services.plain, (_, ask) => ask("/agree"))) !== "true")
+    if ((await withProcess(folder, services.plain, (_, sendRequest) => sendRequest("/agree"))) !== "true")
       throw new Problem("WebCrypto and the service's own code cannot decrypt each other's results.");
     const measured = {};
     for (const name of Object.keys(IMPLEMENTATIONS)) {
@@ -109,7 +114,7 @@ export async function benchSealing(samples = SAMPLES) {
     }
     await task(`Encryption, first time: ${samples} new processes each`, async (detail) => {
       const first = (service, path) =>
-        withProcess(folder, service, (runtime, ask) => cpuPerRequest(runtime, ask, path));
+        withProcess(folder, service, (runtime, sendRequest) => cpuPerRequest(runtime, sendRequest, path));
       for (let sample = 0; sample < samples; sample += 1) {
         for (const [name, way] of Object.entries(IMPLEMENTATIONS)) {
           detail(`sample ${sample + 1}, ${name}`);
@@ -119,22 +124,28 @@ export async function benchSealing(samples = SAMPLES) {
         }
       }
     });
-    await task(`Encryption, ${TIMES.toLocaleString("en")} times: ${samples} rounds`, async (detail) => {
-      // A rehearsal makes no difference after V8 has optimized the code.
-      const ways = Object.entries(IMPLEMENTATIONS).filter(([, { rehearses }]) => !rehearses);
-      await withProcess(folder, services.plain, async (runtime, ask) => {
-        const paths = ways.flatMap(([name, { way }]) =>
-          OPERATIONS.map((what) => [name, what, `/${way}/${what}/${TIMES}`]),
-        );
-        for (const [, , path] of paths) for (let request = 0; request < WARM_UPS; request += 1) await ask(path);
-        for (let round = 0; round < samples; round += 1) {
-          detail(`round ${round + 1}`);
-          for (const [name, what, path] of paths)
-            measured[name][what].warm.push((await cpuPerRequest(runtime, ask, path)) / TIMES);
-        }
-      });
-    });
-    return { bytes, gzipped, plain: PLAIN.length, measured };
+    await task(
+      `Encryption, ${OPERATIONS_PER_REQUEST.toLocaleString("en")} times: ${samples} rounds`,
+      async (detail) => {
+        // A rehearsal makes no difference after V8 has optimized the code.
+        const ways = Object.entries(IMPLEMENTATIONS).filter(([, { rehearses }]) => !rehearses);
+        await withProcess(folder, services.plain, async (runtime, sendRequest) => {
+          const paths = ways.flatMap(([name, { way }]) =>
+            OPERATIONS.map((what) => [name, what, `/${way}/${what}/${OPERATIONS_PER_REQUEST}`]),
+          );
+          for (const [, , path] of paths)
+            for (let request = 0; request < WARM_UPS; request += 1) await sendRequest(path);
+          for (let round = 0; round < samples; round += 1) {
+            detail(`round ${round + 1}`);
+            for (const [name, what, path] of paths)
+              measured[name][what].warm.push(
+                (await cpuPerRequest(runtime, sendRequest, path)) / OPERATIONS_PER_REQUEST,
+              );
+          }
+        });
+      },
+    );
+    return { bytes, gzipped, plain: PLAINTEXT.length, measured };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -143,8 +154,8 @@ export async function benchSealing(samples = SAMPLES) {
 const milliseconds = (values) => {
   if (values.length === 0) return "–";
   const [low, middle, high] = [quartiles(values)[0], median(values), quartiles(values)[1]].map((us) => us / 1000);
-  const shown = (value) => value.toFixed(middle < 0.1 ? 3 : 2);
-  return `${shown(middle)} (${shown(low)}–${shown(high)})`;
+  const formatted = (value) => value.toFixed(middle < 0.1 ? 3 : 2);
+  return `${formatted(middle)} (${formatted(low)}–${formatted(high)})`;
 };
 
 /** The results as rows of cells, with headers. */

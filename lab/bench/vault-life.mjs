@@ -6,7 +6,7 @@ import { ACCOUNT } from "./vault-storage.mjs";
 const CONNECTIONS = "/v1/vault/connections";
 const [PLATFORM, DOWN] = ["github", "asana"];
 /** How many connections a scheduled run checks itself, and how many a queue message contains. */
-const [IN_PLACE, IN_MESSAGE] = [7, 8];
+const [CHECKS_PER_RUN, CHECKS_PER_MESSAGE] = [7, 8];
 const DAY_MS = 86_400_000;
 
 /** Rows per statement: D1 aborts long statements. */
@@ -44,7 +44,7 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
     "UPDATE api_keys SET scopes = scopes || ' credentials:read' WHERE account = ?1 AND instr(scopes, 'credentials:read') = 0",
     ACCOUNT,
   );
-  const ask = async (method, path, body, allowed = [200, 201, 204]) => {
+  const sendRequest = async (method, path, body, allowed = [200, 201, 204]) => {
     const response = await vault.send(path, { method, body });
     if (!allowed.includes(response.status))
       throw new Problem(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
@@ -56,18 +56,18 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
 
   // Creates connections whose credentials can be decrypted, unlike the inserted ones.
   const connect = async (platform, count) => {
-    await ask("PUT", `/v1/oauth-clients/${platform}`, { clientId: "bench", clientSecret: "bench" });
+    await sendRequest("PUT", `/v1/oauth-clients/${platform}`, { clientId: "bench", clientSecret: "bench" });
     const ids = [];
     for (let n = 0; n < count; n += 1) {
       const identity = `life-${Date.now()}-${n}`;
-      const { body } = await ask("POST", CONNECTIONS, { platform, identity, identityType: "user" });
+      const { body } = await sendRequest("POST", CONNECTIONS, { platform, identity, identityType: "user" });
       const credentials = { type: "oauth2", authMethod: "oauth2", refreshToken: "r" };
-      await ask("PUT", `${CONNECTIONS}/${body.id}/credentials`, credentials);
+      await sendRequest("PUT", `${CONNECTIONS}/${body.id}/credentials`, credentials);
       ids.push(body.id);
     }
     return ids;
   };
-  const ids = await connect(PLATFORM, 8 * IN_MESSAGE);
+  const ids = await connect(PLATFORM, 8 * CHECKS_PER_MESSAGE);
   const [one] = ids;
   const due = (some) =>
     vault.sql(
@@ -83,8 +83,8 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
     return result;
   };
   // Not measured, because the first refresh also changes the state.
-  for (const message of (await run(ids.length, ids.length / IN_MESSAGE)).sent) await vault.run(message);
-  const { body: feed } = await ask("GET", "/v1/events?limit=1");
+  for (const message of (await run(ids.length, ids.length / CHECKS_PER_MESSAGE)).sent) await vault.run(message);
+  const { body: feed } = await sendRequest("GET", "/v1/events?limit=1");
   const end = `evt_${"9".repeat(13)}`;
   const refresh = `${CONNECTIONS}/${one}/credentials?refresh=true`;
   const results = {
@@ -100,55 +100,55 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
     "credentials, not refreshed": await measure(rounds, () => vault.send(`${CONNECTIONS}/${one}/credentials`), 24),
     "credentials, refreshed": {
       ...(await measure(rounds, () => vault.send(refresh), 36)),
-      mostCalls: 3,
+      maxCalls: 3,
       // The audit entry accounts for four of the eight rows.
-      mostWritten: 8,
+      maxRowsWritten: 8,
     },
     "a minute, nothing due": {
       ...(await measure(rounds, () => run(0, 0), 25 * shards)),
-      mostCalls: 3 * shards,
-      isOfAll: true,
-      mostWritten: 0,
+      maxCalls: 3 * shards,
+      visitsAllDatabases: true,
+      maxRowsWritten: 0,
     },
-    [`a minute, ${IN_PLACE} refreshes`]: {
-      ...(await measure(rounds, () => run(IN_PLACE, 0), 25 * shards + 19 * IN_PLACE)),
-      mostCalls: 3 * shards + 1 + 2 * IN_PLACE,
-      isOfAll: true,
-      mostWritten: 5 * IN_PLACE,
+    [`a minute, ${CHECKS_PER_RUN} refreshes`]: {
+      ...(await measure(rounds, () => run(CHECKS_PER_RUN, 0), 25 * shards + 19 * CHECKS_PER_RUN)),
+      maxCalls: 3 * shards + 1 + 2 * CHECKS_PER_RUN,
+      visitsAllDatabases: true,
+      maxRowsWritten: 5 * CHECKS_PER_RUN,
     },
     [`a minute, ${ids.length} handed to the queue`]: {
-      ...(await measure(rounds, () => run(ids.length, ids.length / IN_MESSAGE), 25 * shards + 6 * ids.length)),
-      mostCalls: 3 * shards + 1,
-      isOfAll: true,
-      mostWritten: 2 * ids.length,
+      ...(await measure(rounds, () => run(ids.length, ids.length / CHECKS_PER_MESSAGE), 25 * shards + 6 * ids.length)),
+      maxCalls: 3 * shards + 1,
+      visitsAllDatabases: true,
+      maxRowsWritten: 2 * ids.length,
     },
   };
-  const down = await connect(DOWN, IN_PLACE);
+  const down = await connect(DOWN, CHECKS_PER_RUN);
   // Not measured, because the first failure also changes the state.
-  await run(IN_PLACE, 0, down);
-  results[`a minute, ${IN_PLACE} refreshes that fail`] = {
-    ...(await measure(rounds, () => run(IN_PLACE, 0, down), 25 * shards + 43 * IN_PLACE)),
-    mostCalls: 3 * shards + 1 + 2 * IN_PLACE,
-    isOfAll: true,
-    mostWritten: 5 * IN_PLACE,
+  await run(CHECKS_PER_RUN, 0, down);
+  results[`a minute, ${CHECKS_PER_RUN} refreshes that fail`] = {
+    ...(await measure(rounds, () => run(CHECKS_PER_RUN, 0, down), 25 * shards + 43 * CHECKS_PER_RUN)),
+    maxCalls: 3 * shards + 1 + 2 * CHECKS_PER_RUN,
+    visitsAllDatabases: true,
+    maxRowsWritten: 5 * CHECKS_PER_RUN,
   };
-  const message = (await run(ids.length, ids.length / IN_MESSAGE)).sent[1];
-  results[`a message of the queue, ${IN_MESSAGE} refreshes`] = {
-    ...(await measure(rounds, () => vault.run(message), 10 + 14 * IN_MESSAGE)),
-    mostCalls: 1 + 2 * IN_MESSAGE,
-    mostWritten: 4 * IN_MESSAGE,
+  const message = (await run(ids.length, ids.length / CHECKS_PER_MESSAGE)).sent[1];
+  results[`a message of the queue, ${CHECKS_PER_MESSAGE} refreshes`] = {
+    ...(await measure(rounds, () => vault.run(message), 10 + 14 * CHECKS_PER_MESSAGE)),
+    maxCalls: 1 + 2 * CHECKS_PER_MESSAGE,
+    maxRowsWritten: 4 * CHECKS_PER_MESSAGE,
   };
 
-  const { body: webhook } = await ask("POST", "/v1/webhooks", { url: "https://receiver.example/hook" });
+  const { body: webhook } = await sendRequest("POST", "/v1/webhooks", { url: "https://receiver.example/hook" });
   let tags = 0;
   const change = () => {
     tags += 1;
     return vault.send(`${CONNECTIONS}/${one}`, { method: "PATCH", body: { tags: [`life-${tags}`] } });
   };
-  results["change a tag, with a webhook"] = { ...(await measure(rounds, change, 60)), mostWritten: 18 };
+  results["change a tag, with a webhook"] = { ...(await measure(rounds, change, 60)), maxRowsWritten: 18 };
   const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
   const isDelivered = async () => {
-    const { body } = await ask("GET", `${deliveries}?state=pending`);
+    const { body } = await sendRequest("GET", `${deliveries}?state=pending`);
     return body.rows.length === 0;
   };
   while (!(await isDelivered())) await vault.run();
@@ -161,11 +161,11 @@ export async function measureLifecycle(vault, measure, { rounds, size, shards })
   };
   results["a minute, one delivery"] = {
     ...(await measure(rounds, runOverdue, 25 * shards + 20)),
-    mostCalls: 3 * shards + 2,
-    isOfAll: true,
-    mostWritten: 4,
+    maxCalls: 3 * shards + 2,
+    visitsAllDatabases: true,
+    maxRowsWritten: 4,
   };
   results["deliveries of a webhook"] = await measure(rounds, () => vault.send(`${deliveries}?limit=20`), 50);
-  await ask("DELETE", `/v1/webhooks/${webhook.id}`);
+  await sendRequest("DELETE", `/v1/webhooks/${webhook.id}`);
   return results;
 }

@@ -5,13 +5,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/paths.mjs";
 import { task } from "../../scripts/lib/status.mjs";
-import { Load, encode } from "./load.mjs";
+import { HttpLoad, encode } from "./load.mjs";
 import { median, quartiles } from "./report.mjs";
 import { Problem } from "../../scripts/lib/problem.mjs";
 import { Runtime } from "./runtime.mjs";
 import { serveResults } from "./store.mjs";
 import { bare, bareD1, externalService } from "./workers.mjs";
-import { LARGE } from "./fixture.mjs";
+import { LARGE_PLATFORM } from "./fixture.mjs";
 
 const CONNECTIONS = 8;
 export const ROUNDS = 21;
@@ -19,12 +19,12 @@ const ROUND_MS = 120;
 const WARM_UP_MS = 1_500;
 const MIN_REQUESTS = 16;
 
-const PAGE = 1.15;
-const FILTER = 1.2;
-const SEARCH = 2;
+const MAX_PAGE_RATIO = 1.15;
+const MAX_FILTER_RATIO = 1.2;
+const MAX_SEARCH_RATIO = 2;
 // Limits for requests to D1: our processor time relative to the Hono Worker's and to bare D1's.
-const VAULT = { hono: 0.9, d1: 1.25 };
-const CONNECTION = "/v1/vault/connections/00000000-0000-4000-8000-000000000007";
+const MAX_VAULT_RATIOS = { hono: 0.9, d1: 1.25 };
+const CONNECTION_PATH = "/v1/vault/connections/00000000-0000-4000-8000-000000000007";
 // The limit of a search over all actions, in microseconds.
 const MAX_SEARCH_US = 5_000;
 
@@ -54,10 +54,10 @@ function frequent(actions) {
   const counts = new Map();
   for (const { title } of actions) {
     const letters = title.toLowerCase();
-    const ownLetters = new Set();
+    const substrings = new Set();
     for (const length of [3, 4, 5])
-      for (let at = 0; at + length <= letters.length; at += 1) ownLetters.add(letters.slice(at, at + length));
-    for (const text of ownLetters) if (!/\s/.test(text)) counts.set(text, (counts.get(text) ?? 0) + 1);
+      for (let at = 0; at + length <= letters.length; at += 1) substrings.add(letters.slice(at, at + length));
+    for (const text of substrings) if (!/\s/.test(text)) counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   return [...counts].filter(([, count]) => count * 100 >= actions.length).map(([text]) => text);
 }
@@ -81,35 +81,35 @@ function questions() {
  * Worker and to bare D1; `most`: a target in microseconds; `isOursOnly`: the Hono Worker does not have this feature.
  */
 function cases({ actions }) {
-  const path = `/v1/available-actions/${LARGE}`;
+  const path = `/v1/available-actions/${LARGE_PLATFORM}`;
   const example = actions[Math.floor(actions.length / 3)];
   const filter = (name, value) => `${path}?${name}=${encodeURIComponent(value)}`;
   const ways = ["", ...["GET", "POST", "PATCH", "DELETE"].map((method) => `&method=${method}`)];
   const common = ways.flatMap((way) => frequent(actions).map((text) => filter("q", text) + way));
   return [
-    { name: "connectors, first page", target: "/v1/available-connectors", limit: PAGE },
-    { name: "actions, first page", target: path, limit: PAGE },
-    { name: "actions, page 1,000", target: `${path}?page=1000`, limit: PAGE },
-    { name: "actions, not modified (304)", target: path, status: 304, limit: PAGE },
-    { name: "actions, exact key", target: filter("key", example.key), limit: FILTER },
-    { name: "actions, exact title", target: filter("title", example.title), limit: FILTER },
-    { name: "actions, method", target: filter("method", "patch"), limit: FILTER },
-    { name: "actions, `q` cached", target: filter("q", "calendar"), limit: FILTER },
+    { name: "connectors, first page", target: "/v1/available-connectors", limit: MAX_PAGE_RATIO },
+    { name: "actions, first page", target: path, limit: MAX_PAGE_RATIO },
+    { name: "actions, page 1,000", target: `${path}?page=1000`, limit: MAX_PAGE_RATIO },
+    { name: "actions, not modified (304)", target: path, status: 304, limit: MAX_PAGE_RATIO },
+    { name: "actions, exact key", target: filter("key", example.key), limit: MAX_FILTER_RATIO },
+    { name: "actions, exact title", target: filter("title", example.title), limit: MAX_FILTER_RATIO },
+    { name: "actions, method", target: filter("method", "patch"), limit: MAX_FILTER_RATIO },
+    { name: "actions, `q` cached", target: filter("q", "calendar"), limit: MAX_FILTER_RATIO },
     {
       name: "actions, `q` uncached: part of a title",
       targets: texts(actions, piece).map((text) => filter("q", text)),
-      limit: SEARCH,
+      limit: MAX_SEARCH_RATIO,
     },
     {
       name: "actions, `q` uncached: three words",
       targets: texts(actions, threeWords).map((text) => filter("q", text)),
-      limit: SEARCH,
+      limit: MAX_SEARCH_RATIO,
     },
-    { name: "actions, `q` uncached: frequent letters", targets: common, limit: SEARCH },
+    { name: "actions, `q` uncached: frequent letters", targets: common, limit: MAX_SEARCH_RATIO },
     {
       name: "actions, `q` uncached: no match",
       targets: Array.from({ length: 30_000 }, (_, n) => filter("q", `zq${n.toString(36)}x`)),
-      limit: SEARCH,
+      limit: MAX_SEARCH_RATIO,
     },
     {
       name: "all actions, an uncached question",
@@ -117,14 +117,14 @@ function cases({ actions }) {
       most: MAX_SEARCH_US,
       isOursOnly: true,
     },
-    { name: "connections, first page", target: "/v1/vault/connections", vault: VAULT },
-    { name: "one connection", target: CONNECTION, vault: VAULT },
+    { name: "connections, first page", target: "/v1/vault/connections", vault: MAX_VAULT_RATIOS },
+    { name: "one connection", target: CONNECTION_PATH, vault: MAX_VAULT_RATIOS },
     {
       name: "the tags of a connection, changed",
-      target: CONNECTION,
+      target: CONNECTION_PATH,
       method: "PATCH",
       bodies: ['{"tags":["red","bench"]}', '{"tags":["blue","bench"]}'],
-      vault: VAULT,
+      vault: MAX_VAULT_RATIOS,
     },
   ].map((one) => ({ status: 200, targets: [one.target], bodies: [undefined], ...one }));
 }
@@ -134,7 +134,7 @@ export class LoadedWorker {
   static async start(runtime, service) {
     const loaded = new LoadedWorker();
     loaded.runtime = runtime;
-    loaded.load = await Load.to(runtime.ports[service], CONNECTIONS);
+    loaded.load = await HttpLoad.to(runtime.ports[service], CONNECTIONS);
     return loaded;
   }
 
@@ -284,8 +284,8 @@ export function warmTable(measured) {
   ];
   const lines = measured.map((measurement) => {
     const { ours, hono, bare: constant, ratio, spread, honoRatio, d1, d1Ratio, target } = summary(measurement);
-    const shown = (value, write) => (Number.isFinite(value) ? write(value) : "–");
-    const rounded = (value) => shown(value, () => Math.round(value).toLocaleString("en"));
+    const formatted = (value, write) => (Number.isFinite(value) ? write(value) : "–");
+    const rounded = (value) => formatted(value, () => Math.round(value).toLocaleString("en"));
     return [
       measurement.name,
       rounded(ours),
@@ -293,9 +293,9 @@ export function warmTable(measured) {
       rounded(constant),
       ratio.toFixed(2),
       spread.map((value) => value.toFixed(2)).join("–"),
-      shown(honoRatio, () => honoRatio.toFixed(2)),
+      formatted(honoRatio, () => honoRatio.toFixed(2)),
       rounded(d1),
-      shown(d1Ratio, () => d1Ratio.toFixed(2)),
+      formatted(d1Ratio, () => d1Ratio.toFixed(2)),
       target,
     ];
   });

@@ -1,7 +1,7 @@
 // The examples in a document for the input of an operation.
 import { isObject, parameters } from "./document.mjs";
 
-const PLACES = new Set(["path", "query", "header", "cookie"]);
+const PARAMETER_LOCATIONS = new Set(["path", "query", "header", "cookie"]);
 const MAX_EACH = 20;
 
 /** The values of `example` and `examples`, in any version of OpenAPI. */
@@ -92,7 +92,7 @@ export function examples(document, found, action) {
   const names = new Set(action.parameters.map((parameter) => `${parameter.in} ${parameter.name}`));
   for (const parameter of parameters(document, found)) {
     const place = parameter.in;
-    if (!PLACES.has(place) || !names.has(`${place} ${parameter.name}`)) continue;
+    if (!PARAMETER_LOCATIONS.has(place) || !names.has(`${place} ${parameter.name}`)) continue;
     const content = isObject(parameter.content) ? Object.values(parameter.content)[0] : undefined;
     const schema = document.isOld ? withoutRequired(parameter) : (parameter.schema ?? content?.schema ?? {});
     const values = document.isOld ? exampleValues(document, parameter) : allExamples(document, parameter, schema);

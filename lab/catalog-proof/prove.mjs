@@ -13,8 +13,8 @@ const MAX_REFUSED = 0.02;
 const MAX_UNCHECKED = 0.001;
 // The maximum length of a line about an action.
 const MAX_LINE = 200;
-const COUNTS = ["actions", "withExamples", "examples", "compared", "invalid"];
-const LISTS = ["faults", "refused", "differences", "disagreed"];
+const COUNT_NAMES = ["actions", "withExamples", "examples", "compared", "invalid"];
+const LIST_NAMES = ["faults", "refused", "differences", "disagreed"];
 
 /** The documents of a catalog by platform, from the import's report. */
 function documents(catalog) {
@@ -47,8 +47,8 @@ export async function prove(program, catalog, { sample = [], report = () => {} }
     shares.map((platforms) => share({ program, catalog, sample, documents: known, platforms }, addDone)),
   );
   const found = { platforms: Object.keys(known).length };
-  for (const key of COUNTS) found[key] = results.reduce((sum, result) => sum + result[key], 0);
-  for (const key of LISTS)
+  for (const key of COUNT_NAMES) found[key] = results.reduce((sum, result) => sum + result[key], 0);
+  for (const key of LIST_NAMES)
     found[key] = results.flatMap((result) => result[key]).sort((a, b) => (a.name < b.name ? -1 : 1));
   const keywords = {};
   for (const [keyword, count] of results.flatMap((result) => Object.entries(result.keywords)))

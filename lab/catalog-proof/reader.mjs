@@ -10,10 +10,10 @@ const MAX_DEPTH = 12;
 export function differences(document, found, action, connector) {
   if (!found) return [`no operation ${action.method} ${action.path}`];
   return [
-    ...compare("parameters", documented(document, found), listed(action.parameters)),
+    ...compare("parameters", documented(document, found), parameterLines(action.parameters)),
     ...compare(
       "input",
-      listed(action.parameters.filter((parameter) => !isKey(parameter, connector))),
+      parameterLines(action.parameters.filter((parameter) => !isKey(parameter, connector))),
       taken(action.input),
     ),
     ...bodies(document, found, action),
@@ -35,14 +35,19 @@ const isKey = (parameter, connector) =>
   connector.authMethods.some((method) => method.in === "cookie" && method.name === parameter.name);
 
 const line = (place, name, required) => `${place} ${name}${required ? " required" : ""}`;
-const listed = (list) => new Set(list.map((parameter) => line(parameter.in, parameter.name, parameter.required)));
+const parameterLines = (list) =>
+  new Set(list.map((parameter) => line(parameter.in, parameter.name, parameter.required)));
 
 function documented(document, found) {
   const template = new Set([...found.path.split("#")[0].matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name));
   const known = new Set();
   for (const { in: place, name, required } of parameters(document, found)) {
-    const isOwn = place === "header" && OWN_HEADERS.has(name.toLowerCase());
-    if (!["path", "query", "header", "cookie"].includes(place) || isOwn || (place === "path" && !template.has(name)))
+    const isOwnHeader = place === "header" && OWN_HEADERS.has(name.toLowerCase());
+    if (
+      !["path", "query", "header", "cookie"].includes(place) ||
+      isOwnHeader ||
+      (place === "path" && !template.has(name))
+    )
       continue;
     known.add(line(place, name, required === true || place === "path"));
   }
@@ -118,7 +123,7 @@ function membersOf(schema, target) {
   const add = (subschema, isComplete, left) => {
     const schema = resolved(subschema);
     // The members of a nullable object are not required, because null has none.
-    const isCertain = isComplete && !(typeof subschema?.$ref === "string" && subschema.nullable === true);
+    const areMembersRequired = isComplete && !(typeof subschema?.$ref === "string" && subschema.nullable === true);
     if (!isObject(schema) || left === 0) return;
     const own = isObject(schema.properties) ? schema.properties : {};
     for (const [name, property] of Object.entries(own)) {
@@ -126,14 +131,14 @@ function membersOf(schema, target) {
       names.add(name);
       if (property.readOnly === true || resolved(property)?.readOnly === true) readOnly.add(name);
     }
-    if (isCertain && Array.isArray(schema.required))
+    if (areMembersRequired && Array.isArray(schema.required))
       for (const name of schema.required)
         if (typeof name === "string" && !(resolved(own[name])?.readOnly === true || own[name]?.readOnly === true))
           required.add(name);
-    for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) add(part, isCertain, left - 1);
+    for (const part of Array.isArray(schema.allOf) ? schema.allOf : []) add(part, areMembersRequired, left - 1);
     for (const key of ["anyOf", "oneOf"])
       for (const part of Array.isArray(schema[key]) ? schema[key] : [])
-        add(part, isCertain && schema[key].length === 1 && schema.nullable !== true, left - 1);
+        add(part, areMembersRequired && schema[key].length === 1 && schema.nullable !== true, left - 1);
   };
   add(schema, true, MAX_DEPTH);
   return new Set([...names].map((name) => line("", name, required.has(name))));

@@ -6,7 +6,7 @@ import { Document } from "./document.mjs";
 import { Inputs } from "./inputs.mjs";
 import { keywords } from "./keywords.mjs";
 import { differences } from "./reader.mjs";
-import { Verdicts } from "./verdicts.mjs";
+import { ValidationComparer } from "./validation-comparer.mjs";
 
 const REPORT_EVERY = 500;
 const { program, catalog, sample, documents, platforms } = workerData;
@@ -14,7 +14,7 @@ const found = {
   ...{ actions: 0, faults: [], withExamples: 0, examples: 0, refused: [], differences: [] },
   ...{ compared: 0, invalid: 0, disagreed: [], keywords: {} },
 };
-const verdicts = new Verdicts(program);
+const verdicts = new ValidationComparer(program);
 
 const child = spawn(program, ["catalog", "export", "--catalog", catalog, ...sample, ...platforms], {
   stdio: ["ignore", "pipe", "inherit"],

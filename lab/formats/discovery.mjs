@@ -2,8 +2,8 @@
 // https://developers.google.com/discovery/v1/reference/apis
 import Ajv2020 from "ajv/dist/2020.js";
 
-const NUMBER = /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/;
-const INTEGER = /^-?\d+$/;
+const NUMBER_PATTERN = /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/;
+const INTEGER_PATTERN = /^-?\d+$/;
 
 /** Converts a schema of the format to JSON Schema. Objects forbid additional members, because Google rejects unknown ones. */
 function jsonSchema(googleSchema) {
@@ -88,8 +88,8 @@ function parameterFaults(name, known, values) {
 /** The faults of a parameter's value. Discovery documents write numeric limits as strings. */
 function valueFaults(name, { type, enum: words, pattern, minimum, maximum }, value) {
   const is = {
-    integer: () => INTEGER.test(value),
-    number: () => NUMBER.test(value),
+    integer: () => INTEGER_PATTERN.test(value),
+    number: () => NUMBER_PATTERN.test(value),
     boolean: () => value === "true" || value === "false",
   };
   const isValid =

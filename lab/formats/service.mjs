@@ -14,7 +14,7 @@ import { PlatformService } from "../platform-service.mjs";
 
 const CACHE = join(root, ".sources");
 /** How many times to try to generate a valid input. */
-const TRIES = 20;
+const MAX_TRIES = 20;
 /** The maximum length of an input in characters. The service accepts 64 KiB. */
 const MAX_INPUT_LENGTH = 20_000;
 // Without this option, generated objects get additional members that platforms reject.
@@ -96,7 +96,7 @@ export class Service extends PlatformService {
 /** A random valid input of an action. Fails if none can be generated. */
 export function inputOf(action, random) {
   const validate = validator(action);
-  for (let tries = TRIES; validate && tries > 0; tries -= 1) {
+  for (let tries = MAX_TRIES; validate && tries > 0; tries -= 1) {
     const input = randomValue(action.input, random);
     if (input !== undefined && validate(input) && JSON.stringify(input).length < MAX_INPUT_LENGTH) return input;
   }

@@ -9,7 +9,7 @@ const LIMIT = 20;
 /** The fields that lists filter by. */
 const FILTER_FIELDS = ["platform", "identity", "key"];
 
-export const oneOf = (list) => list[randomInt(list.length)];
+export const pickRandom = (list) => list[randomInt(list.length)];
 
 /** Fails unless a response equals the expected one. */
 export function expectSame(what, actual, expected) {
@@ -29,12 +29,12 @@ export class Model {
   #lists = new Map();
 
   /** Reads all pages of a vault. Callers will change connections of `platform`. */
-  static async read(ask, platform) {
+  static async read(sendRequest, platform) {
     const model = new Model();
     model.#platform = platform;
     for (const active of [true, false]) {
       for (let path = `${CONNECTIONS}?active=${active}&limit=500`; path; ) {
-        const { body, next } = await ask(path);
+        const { body, next } = await sendRequest(path);
         model.rows.push(...body.rows);
         path = next;
       }
@@ -51,16 +51,16 @@ export class Model {
   }
 
   /** Requests a random page of a random list, and compares it with the model. */
-  async list(ask) {
-    const row = oneOf(this.rows);
+  async list(sendRequest) {
+    const row = pickRandom(this.rows);
     // Other requests change the connections of `#platform`, so only unique fields filter its rows.
-    const name = oneOf(row.platform === this.#platform ? ["identity", "key"] : FILTER_FIELDS);
+    const name = pickRandom(row.platform === this.#platform ? ["identity", "key"] : FILTER_FIELDS);
     const filter = `${name}=${encodeURIComponent(row[name])}`;
     const all = this.#lists.get(filter) ?? [];
     const pages = Math.max(1, Math.ceil(all.length / LIMIT));
     const page = 1 + randomInt(Math.min(pages, 5));
     const path = `${CONNECTIONS}?${filter}&active=true&limit=${LIMIT}&page=${page}`;
-    const { body } = await ask(path);
+    const { body } = await sendRequest(path);
     expectSame(path, body, {
       rows: all.slice((page - 1) * LIMIT, page * LIMIT),
       total: all.length,
@@ -70,9 +70,9 @@ export class Model {
   }
 
   /** Requests a random connection, and compares it with the model. */
-  async read(ask) {
-    const known = oneOf(this.rows);
-    expectSame(known.id, (await ask(`${CONNECTIONS}/${known.id}`)).body, known);
+  async read(sendRequest) {
+    const known = pickRandom(this.rows);
+    expectSame(known.id, (await sendRequest(`${CONNECTIONS}/${known.id}`)).body, known);
   }
 
   caller(at) {
@@ -92,32 +92,32 @@ class Caller {
     this.#identity = identity;
   }
 
-  async write(ask) {
-    const how = this.#own.length < 3 ? "create" : oneOf(["create", "tag", "name", "delete"]);
+  async write(sendRequest) {
+    const how = this.#own.length < 3 ? "create" : pickRandom(["create", "tag", "name", "delete"]);
     if (how === "create") {
       const body = { platform: this.#platform, identity: this.#identity, identityType: "user", label: randomUUID() };
-      this.#own.unshift((await ask(CONNECTIONS, { method: "POST", body, status: 201 })).body);
+      this.#own.unshift((await sendRequest(CONNECTIONS, { method: "POST", body, status: 201 })).body);
       return;
     }
     const at = randomInt(this.#own.length);
     const known = this.#own[at];
     const { id, version } = known;
     if (how === "delete") {
-      await ask(`${CONNECTIONS}/${id}`, { method: "DELETE", status: 204 });
+      await sendRequest(`${CONNECTIONS}/${id}`, { method: "DELETE", status: 204 });
       this.#own.splice(at, 1);
       return;
     }
     const change = how === "tag" ? { tags: [randomUUID()] } : { name: randomUUID() };
     const [path, method] = how === "tag" ? [`${CONNECTIONS}/${id}`, "PATCH"] : [`${CONNECTIONS}/${id}/name`, "PUT"];
-    const { body } = await ask(path, { method, body: change });
+    const { body } = await sendRequest(path, { method, body: change });
     expectSame(id, body, { ...known, ...change, version: String(Number(version) + 1) });
     this.#own[at] = body;
   }
 
   /** Compares the list with the expected connections. */
-  async expectAll(ask) {
+  async expectAll(sendRequest) {
     const path = `${CONNECTIONS}?identity=${this.#identity}&active=true&limit=500`;
-    const { body } = await ask(path);
+    const { body } = await sendRequest(path);
     const byId = (rows) => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
     expectSame(path, byId(body.rows), byId(this.#own.slice(0, 500)));
     expectSame(path, body.total, this.#own.length);

@@ -5,10 +5,10 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/paths.mjs";
-import { pythonPackages, pythonProgram } from "../../scripts/setup/python.mjs";
+import { installPythonPackages, pythonProgram } from "../../scripts/setup/python.mjs";
 import { Reference, keys } from "../../tests/e2e/support/reference.mjs";
 
-const HERE = join("lab", "schemathesis");
+const FOLDER = join("lab", "schemathesis");
 /** The maximum length of a printed line, because generated requests can be long. */
 const MAX_LINE_LENGTH = 1000;
 
@@ -36,13 +36,13 @@ async function runSchemathesis(args, detail) {
  * @returns {Promise<string>} the summary of schemathesis; rejects if it finds an error
  */
 export async function schemathesis({ examples, seed, detail }) {
-  await pythonPackages("schemathesis", join(HERE, "requirements.txt"));
-  const reference = await Reference.start(join(root, HERE, "platforms.mjs"));
+  await installPythonPackages("schemathesis", join(FOLDER, "requirements.txt"));
+  const reference = await Reference.start(join(root, FOLDER, "platforms.mjs"));
   try {
     const caller = keys.samples;
     for (const operation of ["getCredentials", "createWebhook"]) await reference.environment(operation, caller);
     const args = [
-      ["--config-file", join(root, HERE, "schemathesis.toml"), "run", `${reference.address}/v1/openapi.json`],
+      ["--config-file", join(root, FOLDER, "schemathesis.toml"), "run", `${reference.address}/v1/openapi.json`],
       ["--header", `x-service-secret: ${caller.secret}`, "--phases", "examples,coverage,fuzzing,stateful"],
       ["--max-examples", examples, "--seed", seed, "--warnings", "off"],
     ];

@@ -112,7 +112,7 @@ class Databases {
 
 /** The utilization of a database in the busiest hour, and the times of its queries. */
 function load(connections) {
-  const perSecond = (aDay) => (connections * aDay * ASSUMPTIONS.peak) / DAY_S;
+  const perSecond = (perDay) => (connections * perDay * ASSUMPTIONS.peak) / DAY_S;
   const { reads, writes } = COSTS.refreshBatches;
   const kinds = [
     { rate: perSecond(ASSUMPTIONS.requests + ASSUMPTIONS.refreshes * reads), ms: COSTS.readMs },
@@ -122,7 +122,7 @@ function load(connections) {
 }
 
 /** The 99th percentile of the waiting time of a query in ms, if a database runs one query at a time. */
-export function waitPercentile(kinds, next, queries = 200_000) {
+export function waitingTimePercentile(kinds, next, queries = 200_000) {
   const rate = kinds.reduce((sum, kind) => sum + kind.rate, 0);
   if (rate === 0) return 0;
   const waits = [];
@@ -170,8 +170,8 @@ export function simulate({ seed, databases: count, connections, accounts, expone
   const connectionCounts = databases.all.map((database) => database.accounts.reduce((sum, { size }) => sum + size, 0));
   const all = connectionCounts.reduce((sum, count) => sum + count, 0);
   const byLoad = [...connectionCounts].sort((a, b) => a - b);
-  const waitOf = (size) => waitPercentile(load(size).kinds, next);
-  const perMonth = (aDay) => (all * aDay * MONTH_DAYS) / 1e6;
+  const waitOf = (size) => waitingTimePercentile(load(size).kinds, next);
+  const perMonth = (perDay) => (all * perDay * MONTH_DAYS) / 1e6;
   const requests = perMonth(ASSUMPTIONS.requests);
   const rowsWritten = perMonth(ASSUMPTIONS.refreshes * COSTS.refreshRows + ASSUMPTIONS.events * COSTS.eventRows);
   return {
@@ -179,7 +179,7 @@ export function simulate({ seed, databases: count, connections, accounts, expone
     placed: { median: quantile(initialShares, 0.5), most: Math.max(...initialShares) },
     after: databases.all.map(({ bytes }) => bytes / limit).reduce((a, b) => Math.max(a, b), 0),
     movesAtFirst: first.length,
-    movesAWeek: moves.reduce((sum, week) => sum + week.length, 0) / Math.max(1, weeks),
+    movesPerWeek: moves.reduce((sum, week) => sum + week.length, 0) / Math.max(1, weeks),
     movedAWeek: moves.flat().reduce((sum, size) => sum + size, 0) / Math.max(1, weeks),
     connections: all,
     refreshesASecond: (all * ASSUMPTIONS.refreshes) / DAY_S,

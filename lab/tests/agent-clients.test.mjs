@@ -175,7 +175,7 @@ describe("agents with common MCP clients", () => {
   }
 
   /** Finds the account and the action, and runs the action. */
-  async function act(client, login) {
+  async function callTools(client, login) {
     const { rows } = await use(client, "list_connections", { platform: "called" });
     assert.deepEqual(
       rows.map(({ identity }) => identity),
@@ -209,7 +209,7 @@ describe("agents with common MCP clients", () => {
       };
       const client = await connect({ address: endpoint, callback, follow: once });
       agents.set(name, { client, login });
-      await act(client, login);
+      await callTools(client, login);
       const [grant, ...others] = await grantsOf(login);
       assert.deepEqual([grant.access, others], ["write", []]);
     });
@@ -221,7 +221,7 @@ describe("agents with common MCP clients", () => {
     const isValid = async () => (await fetch(endpoint, { method: "POST", headers: { authorization } })).status !== 401;
     assert.ok(await isValid());
     while (await isValid()) await pause(POLL_MS);
-    for (const { client, login } of agents.values()) await act(client, login);
+    for (const { client, login } of agents.values()) await callTools(client, login);
     // Each client has refreshed its token. mcp-remote refreshes during the last minute of a token's lifetime, and these
     // tokens are only valid for a minute.
     const { results } = await opened.vault.prepare("SELECT identity, generation FROM agent_grants").all();

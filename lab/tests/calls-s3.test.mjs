@@ -26,7 +26,7 @@ const KEYS = [
   ".hidden/..x",
 ];
 /** A body above the size that is buffered for signing: it is streamed unsigned. */
-const LONG = Buffer.alloc(3 << 20, "long");
+const LONG_BODY = Buffer.alloc(3 << 20, "long");
 
 const parameter = (name, place) => ({ name, in: place, required: place === "path", schema: { type: "string" } });
 const ok = { responses: { 200: { description: "Done" } } };
@@ -170,9 +170,9 @@ describe("signed calls", () => {
   }
 
   test("a large object is streamed unsigned", async () => {
-    const put = await call(`${BUCKET}/long`, { method: "PUT", body: LONG });
+    const put = await call(`${BUCKET}/long`, { method: "PUT", body: LONG_BODY });
     assert.equal(put.status, 200, await put.text());
     const response = await call(`${BUCKET}/long`);
-    assert.ok(LONG.equals(Buffer.from(await response.arrayBuffer())));
+    assert.ok(LONG_BODY.equals(Buffer.from(await response.arrayBuffer())));
   });
 });

@@ -14,10 +14,10 @@ import { whileStarted } from "../../tests/e2e/support/npm-start.mjs";
 import { State, build } from "../../tests/e2e/support/workspace.mjs";
 
 const IDENTITY = "you@example.com";
-const NAME = "Demo Notes (local)";
+const DEMO_PLATFORM_NAME = "Demo Notes (local)";
 const SCOPES = ["catalog:read", "connections:read", "connections:connect", "connections:call"];
 const MINUTE_MS = 60_000;
-const LOCAL = ["--ip", "127.0.0.1"];
+const LOOPBACK_ARGS = ["--ip", "127.0.0.1"];
 
 /** A user of a service that `npm start` runs. */
 class Visit {
@@ -48,8 +48,8 @@ class Visit {
     try {
       await page.goto(reconnects ? connectUrl : `${connectUrl}&platform=demo-notes`);
       await confirm(page);
-      if (reconnects) await page.getByRole("button", { name: `Reconnect ${NAME}` }).click();
-      await button(page, `Continue to ${NAME}`).click();
+      if (reconnects) await page.getByRole("button", { name: `Reconnect ${DEMO_PLATFORM_NAME}` }).click();
+      await button(page, `Continue to ${DEMO_PLATFORM_NAME}`).click();
       await heading(page, "Connector Vault (local) asks for access").waitFor();
       assert.equal(new URL(page.url()).origin, this.demo);
       await decide(page);
@@ -84,7 +84,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         // The user selects an account at the platform.
         await visit.connect(browser, {}, async (page) => {
           await allow(page, /Ada Example/);
-          await heading(page, `${NAME} is connected`).waitFor();
+          await heading(page, `${DEMO_PLATFORM_NAME} is connected`).waitFor();
         });
         const { rows } = await visit.ask(200, "GET", `/v1/vault/connections?platform=demo-notes&identity=${IDENTITY}`);
         assert.deepEqual(
@@ -133,13 +133,13 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         // Another person's account is rejected.
         await visit.connect(browser, { reconnects: true }, async (page) => {
           await allow(page, /Ben Example/);
-          await heading(page, `${NAME} could not be connected`).waitFor();
+          await heading(page, `${DEMO_PLATFORM_NAME} could not be connected`).waitFor();
           await page.getByText("with a different account than before").waitFor();
         });
         assert.equal((await visit.status(id)).state, "failed");
         await visit.connect(browser, { reconnects: true }, async (page) => {
           await allow(page, /Ada Example/);
-          await heading(page, `${NAME} is connected`).waitFor();
+          await heading(page, `${DEMO_PLATFORM_NAME} is connected`).waitFor();
         });
         assert.equal((await visit.status(id)).state, "operational");
 
@@ -166,7 +166,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         assert.deepEqual(found.body.notes, [created.body]);
         await client.close();
       },
-      LOCAL,
+      LOOPBACK_ARGS,
     ));
 
   test("keeps its accounts and notes across a restart", () =>
@@ -186,7 +186,7 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         for (const until = Date.now() + MINUTE_MS; (await grants()) !== null; await pause(100))
           assert.ok(Date.now() < until, "the platform still lists the app");
       },
-      LOCAL,
+      LOOPBACK_ARGS,
     ));
 
   test("is not started with --no-demo", () =>
@@ -199,6 +199,6 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
         const { port } = JSON.parse(readFileSync(join(state.path, "v3", "demo-notes.json"), "utf8"));
         await assert.rejects(fetch(`http://127.0.0.1:${port}/`));
       },
-      [...LOCAL, "--no-demo"],
+      [...LOOPBACK_ARGS, "--no-demo"],
     ));
 });

@@ -22,7 +22,7 @@ import { OAuthStorage } from "../../tests/e2e/support/signing-in.mjs";
 import { Visitor } from "../../tests/e2e/support/visitor.mjs";
 import { State, build } from "../../tests/e2e/support/workspace.mjs";
 
-const NAME = "Demo Notes (local)";
+const DEMO_PLATFORM_NAME = "Demo Notes (local)";
 const EXAMPLES = join(root, "examples");
 const CALLBACK = "http://localhost:3335/callback";
 // A command of the example's package.json. Joined, because `npm test` expects every command in a string to exist in this repository.
@@ -102,7 +102,7 @@ describe("the examples", { timeout: 1_200_000 }, () => {
       await page.getByText("You have not connected an account yet.").waitFor();
       const popup = await openWindow(page, () => button(page, "Connect Demo Notes").click());
       // The page confirms its user's identity, so the window does not ask for it.
-      await button(popup, `Continue to ${NAME}`).click();
+      await button(popup, `Continue to ${DEMO_PLATFORM_NAME}`).click();
       await consentAtDemo(popup);
       await page.getByText("demo-notes (operational)").waitFor();
       await page.getByLabel("Title of a note").fill(`A note of ${user}`);

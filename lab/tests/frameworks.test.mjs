@@ -7,16 +7,16 @@ import { before, describe, test } from "node:test";
 import { whileResponding } from "../serving.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { environment, run } from "../../scripts/lib/run.mjs";
-import { npmPackages } from "../../scripts/setup/npm-packages.mjs";
+import { installNpmPackages } from "../../scripts/setup/npm-packages.mjs";
 import { launch, open } from "../../tests/e2e/support/browser.mjs";
 import { freePort } from "../../tests/e2e/support/server.mjs";
 import { build, folder } from "../../tests/e2e/support/workspace.mjs";
 
 const FRAMEWORKS = join(root, "lab", "frameworks");
-const NEXT = join(FRAMEWORKS, "next");
+const NEXT_FOLDER = join(FRAMEWORKS, "next");
 const program = (name) => join(FRAMEWORKS, "node_modules", ".bin", name);
 /** The edge functions that each bundler can build: the path in the manifest, and the URL path. */
-const EDGE = {
+const EDGE_FUNCTIONS = {
   turbopack: { "/edge/route": "edge", "/api/edge": "api/edge" },
   webpack: { "/api/edge": "api/edge" },
 };
@@ -26,27 +26,29 @@ const env = { NEXT_TELEMETRY_DISABLED: "1", CI: "1" };
 async function serving(use) {
   const port = await freePort();
   // Makes Next's local edge runtime reject compilation of WebAssembly, as the real one does.
-  const NODE_OPTIONS = `--require=${join(NEXT, "no-compiling.cjs")}`;
+  const NODE_OPTIONS = `--require=${join(NEXT_FOLDER, "no-compiling.cjs")}`;
   const origin = `http://127.0.0.1:${port}`;
   const args = ["start", "--port", String(port), "--hostname", "127.0.0.1"];
-  const options = { cwd: NEXT, env: environment({ ...env, NODE_OPTIONS }) };
+  const options = { cwd: NEXT_FOLDER, env: environment({ ...env, NODE_OPTIONS }) };
   await whileResponding(program("next"), args, options, `${origin}/node`, (output) => use(origin, output));
 }
 
 describe("the package in frameworks", { timeout: 600_000 }, () => {
   before(async () => {
     await build();
-    await npmPackages(FRAMEWORKS);
+    await installNpmPackages(FRAMEWORKS);
     const installed = join(FRAMEWORKS, "node_modules", "connector-vault");
     rmSync(installed, { recursive: true, force: true });
     for (const part of ["package.json", "dist"])
       cpSync(join(root, "npm", part), join(installed, part), { recursive: true });
   });
 
-  for (const [bundler, edge] of Object.entries(EDGE)) {
+  for (const [bundler, edge] of Object.entries(EDGE_FUNCTIONS)) {
     test(`the package runs in edge functions, Node and pages of Next.js with ${bundler}`, async () => {
-      await run(program("next"), ["build", `--${bundler}`], { cwd: NEXT, env: { ...env, BUNDLER: bundler } });
-      const manifest = JSON.parse(readFileSync(join(NEXT, ".next", "server", "middleware-manifest.json"), "utf8"));
+      await run(program("next"), ["build", `--${bundler}`], { cwd: NEXT_FOLDER, env: { ...env, BUNDLER: bundler } });
+      const manifest = JSON.parse(
+        readFileSync(join(NEXT_FOLDER, ".next", "server", "middleware-manifest.json"), "utf8"),
+      );
       for (const path of Object.keys(edge)) assert.equal(manifest.functions[path].wasm.length, 1, path);
       await serving(async (origin, output) => {
         const paths = [...Object.values(edge).map((path) => [path, "edge"]), ["node", "nodejs"]];

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { compatibilityDate } from "../bench/common.mjs";
-import { Load } from "../bench/load.mjs";
+import { HttpLoad } from "../bench/load.mjs";
 import { Runtime } from "../bench/runtime.mjs";
 import { serveStorage, vault } from "../bench/store.mjs";
 import { externalService, hono, honoValues, localValues, ours } from "../bench/workers.mjs";
@@ -16,8 +16,8 @@ import { State, build, folder, smallCatalog } from "../../tests/e2e/support/work
 const CONNECTORS = "/v1/available-connectors";
 const ACTIONS = "/v1/available-actions/petstore-swagger";
 const VAULT = "/v1/vault/connections";
-const ID = `${VAULT}/00000000-0000-4000-8000-000000000007`;
-const NOBODY = `${VAULT}/00000000-0000-4000-8000-00000000beef`;
+const CONNECTION_PATH = `${VAULT}/00000000-0000-4000-8000-000000000007`;
+const UNKNOWN_CONNECTION = `${VAULT}/00000000-0000-4000-8000-00000000beef`;
 const JSON_TYPE = ["content-type", "application/json"];
 
 const keys = {
@@ -42,12 +42,12 @@ const patch = (path, body, { who = "full", headers = [JSON_TYPE] } = {}) => ({
 const tags = (...list) => JSON.stringify({ tags: list });
 
 /** Requests that both Workers support. */
-const TABLE = [
+const REQUESTS = [
   get("/health"),
   get("/v1/whoami"),
   get("/v1/whoami?x=1"),
   // 1. Authentication and authorization.
-  ...[CONNECTORS, ACTIONS, VAULT, ID, "/v1/nothing"].flatMap((path) => [
+  ...[CONNECTORS, ACTIONS, VAULT, CONNECTION_PATH, "/v1/nothing"].flatMap((path) => [
     { path, headers: [] },
     ...["revoked", "expired", "unknown", "catalogOnly", "readOnly", "otherAccount", "live"].map((who) =>
       get(path, who),
@@ -138,18 +138,20 @@ const TABLE = [
     "name=ann",
     "platform=github&tags=tag-6&limit=2",
   ].map((query) => get(`${VAULT}?${query}`)),
-  get(ID),
-  get(ID.toUpperCase().replace("/V1/VAULT/CONNECTIONS", VAULT)),
-  get(NOBODY),
+  get(CONNECTION_PATH),
+  get(CONNECTION_PATH.toUpperCase().replace("/V1/VAULT/CONNECTIONS", VAULT)),
+  get(UNKNOWN_CONNECTION),
   get(`${VAULT}/nothing`),
-  patch(ID, tags("a", "b", "a")),
-  patch(ID, tags("a", "b", "a")),
-  patch(ID, "{}"),
-  patch(ID, tags("c"), { headers: [JSON_TYPE, ["if-match", '"00000000-0000-4000-8000-000000000007-2"']] }),
-  patch(ID, tags("d"), { headers: [JSON_TYPE, ["if-match", '"00000000-0000-4000-8000-000000000007-2"']] }),
-  patch(ID, tags("e"), { headers: [JSON_TYPE, ["if-match", "*"]] }),
-  patch(ID, tags()),
-  patch(ID, tags("é", "🦀".repeat(128)), { headers: [["content-type", "application/json; charset=utf-8"]] }),
+  patch(CONNECTION_PATH, tags("a", "b", "a")),
+  patch(CONNECTION_PATH, tags("a", "b", "a")),
+  patch(CONNECTION_PATH, "{}"),
+  patch(CONNECTION_PATH, tags("c"), { headers: [JSON_TYPE, ["if-match", '"00000000-0000-4000-8000-000000000007-2"']] }),
+  patch(CONNECTION_PATH, tags("d"), { headers: [JSON_TYPE, ["if-match", '"00000000-0000-4000-8000-000000000007-2"']] }),
+  patch(CONNECTION_PATH, tags("e"), { headers: [JSON_TYPE, ["if-match", "*"]] }),
+  patch(CONNECTION_PATH, tags()),
+  patch(CONNECTION_PATH, tags("é", "🦀".repeat(128)), {
+    headers: [["content-type", "application/json; charset=utf-8"]],
+  }),
   ...[
     '{"tags":["a,b"]}',
     '{"tags":[""]}',
@@ -164,13 +166,13 @@ const TABLE = [
     "{",
     '{"tags":["a"]} x',
     `{"tags":${JSON.stringify(Array(51).fill("a"))}}`,
-  ].map((body) => patch(ID, body)),
-  patch(ID, tags("x"), { headers: [["content-type", "text/plain"]] }),
-  patch(ID, " ".repeat(70_000)),
-  patch(ID, tags("x"), { who: "readOnly" }),
-  patch(ID, tags("x"), { who: "otherAccount" }),
-  patch(NOBODY, tags("x")),
-  get(ID),
+  ].map((body) => patch(CONNECTION_PATH, body)),
+  patch(CONNECTION_PATH, tags("x"), { headers: [["content-type", "text/plain"]] }),
+  patch(CONNECTION_PATH, " ".repeat(70_000)),
+  patch(CONNECTION_PATH, tags("x"), { who: "readOnly" }),
+  patch(CONNECTION_PATH, tags("x"), { who: "otherAccount" }),
+  patch(UNKNOWN_CONNECTION, tags("x")),
+  get(CONNECTION_PATH),
 ];
 
 /** The comparable parts of a response: human-readable messages, request ids and version names differ. */
@@ -216,7 +218,7 @@ describe("the Hono Worker of the benchmarks", () => {
       runtimes[name] = await Runtime.start(place, name, [service, externalService("storage", storage.port)], [name]);
     };
     await start("ours", await localValues(state.path), ours);
-    const load = await Load.to(runtimes.ours.ports.ours, 1);
+    const load = await HttpLoad.to(runtimes.ours.ports.ours, 1);
     const values = await honoValues(load, { "x-service-secret": keys.full.secret });
     load.close();
     await start("hono", values, hono);
@@ -227,15 +229,15 @@ describe("the Hono Worker of the benchmarks", () => {
     for (const storage of storages) storage.close();
   });
 
-  for (const [index, { method = "GET", path, who, headers, body }] of TABLE.entries()) {
+  for (const [index, { method = "GET", path, who, headers, body }] of REQUESTS.entries()) {
     const digest = body ? ` ${createHash("sha256").update(body).digest("hex").slice(0, 6)}` : "";
     test(`${index}. ${method} ${path.slice(0, 100)} as ${who ?? "nobody"}${digest}`, async () => {
       const sent = [...(who ? [["x-service-secret", keys[who].secret]] : []), ...headers];
-      const ask = async (name) => {
+      const sendRequest = async (name) => {
         const response = await send({ port: runtimes[name].ports[name], method, path, headers: sent, body });
         return comparable(response);
       };
-      const [expected, answered] = [await ask("ours"), await ask("hono")];
+      const [expected, answered] = [await sendRequest("ours"), await sendRequest("hono")];
       // Replaces host and port in URLs, which differ between the Workers.
       const same = (value) => JSON.parse(JSON.stringify(value).replace(/127\.0\.0\.1:\d+/g, "host"));
       assert.deepEqual(same(answered), same(expected));
@@ -245,14 +247,14 @@ describe("the Hono Worker of the benchmarks", () => {
   test("a matching entity tag returns 304", async () => {
     for (const name of ["ours", "hono"]) {
       for (const path of [CONNECTORS, `${ACTIONS}?q=pet`]) {
-        const ask = (headers) =>
+        const sendRequest = (headers) =>
           send({
             port: runtimes[name].ports[name],
             path,
             headers: [["x-service-secret", keys.full.secret], ...headers],
           });
-        const etag = (await ask([])).header("etag");
-        const response = await ask([["if-none-match", `"other", W/${etag}`]]);
+        const etag = (await sendRequest([])).header("etag");
+        const response = await sendRequest([["if-none-match", `"other", W/${etag}`]]);
         assert.deepEqual(
           [response.status, response.body.length, response.header("etag")],
           [304, 0, etag],

@@ -31,11 +31,11 @@ const ROUNDS = [
   [250, "a strict platform refreshes a token"],
 ];
 /** The number of times that a caller changes each connection that it creates. */
-const CHANGES = 2;
+const CHANGES_PER_CONNECTION = 2;
 /** The number of most recently connected accounts that a caller reads. */
 const READ_COUNT = 3;
 /** Lifetimes of access tokens in seconds. Every other pair of accounts gets the short one, which always needs a refresh. */
-const [LONG, SHORT] = [3600, 1];
+const [LONG_LIFETIME_S, SHORT_LIFETIME_S] = [3600, 1];
 /** The timeouts of a code exchange and a token refresh. The service treats older ones as interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
 /** The error a client sees when the service is killed. */
@@ -77,7 +77,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     return response;
   }
 
-  async function ask(status, method, path, body) {
+  async function sendRequest(status, method, path, body) {
     const [response, json] = await unlessKilled(async () => {
       const response = await app.call(method, path, body);
       return [response, response.body.length > 0 || status !== 204 ? response.json : undefined];
@@ -95,15 +95,15 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   /** Creates a connection, and changes it a few times. */
   async function change(name) {
     const input = { platform: "unchecked", identity: name, identityType: "user", tags: ["new"] };
-    const record = recordCreated(await ask(201, "POST", CONNECTIONS, input));
-    for (let index = 0; index < CHANGES; index += 1) {
+    const record = recordCreated(await sendRequest(201, "POST", CONNECTIONS, input));
+    for (let index = 0; index < CHANGES_PER_CONNECTION; index += 1) {
       record.open.tags = [name, `${name} ${index}`];
-      const updated = await ask(200, "PATCH", at(record.id), { tags: record.open.tags });
+      const updated = await sendRequest(200, "PATCH", at(record.id), { tags: record.open.tags });
       record.versions.push(Number(updated.version));
       record.tags = record.open.tags;
       record.open = { secret: `a key of ${name}: ${index}` };
       const body = { type: "api_key", apiKey: record.open.secret };
-      await ask(204, "PUT", `${at(record.id)}/credentials`, body);
+      await sendRequest(204, "PUT", `${at(record.id)}/credentials`, body);
       record.secret = record.open.secret;
       record.open = {};
     }
@@ -120,7 +120,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       fields: { apiKey: secret },
     };
     keys.add(input);
-    recordCreated(await ask(201, "POST", "/v1/vault/connect", input), { secret, isConnected: true });
+    recordCreated(await sendRequest(201, "POST", "/v1/vault/connect", input), { secret, isConnected: true });
     keys.delete(input);
   }
 
@@ -136,18 +136,18 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
     const attempt = { name, visitor: new Visitor() };
     attempt.grant = new Grant(stub, code, {
       isStrict: index % 2 === 1,
-      lifetime: index % 4 < 2 ? LONG : SHORT,
+      lifetime: index % 4 < 2 ? LONG_LIFETIME_S : SHORT_LIFETIME_S,
       isWithheld,
     });
     attempts.push(attempt);
     const input = { platform: "plain", identity: name, identityType: "user", tags: [name] };
-    const response = await ask(202, "POST", "/v1/vault/connect", input);
+    const response = await sendRequest(202, "POST", "/v1/vault/connect", input);
     Object.assign(attempt, { id: response.id, link: response.authorizationUrl });
     attempt.back = await unlessKilled(() => obtainCallback(attempt.visitor, attempt.link, attempt.grant.code));
     const { status, heading } = await unlessKilled(() => openCallback(attempt.visitor, attempt.back));
     assert.deepEqual([status, heading], [200, "plain is connected"]);
     attempt.isDone = true;
-    own.push(recordConnected(attempt, (await ask(200, "GET", `/v1/vault/connect/${attempt.id}`)).connection));
+    own.push(recordConnected(attempt, (await sendRequest(200, "GET", `/v1/vault/connect/${attempt.id}`)).connection));
   }
 
   function recordConnected(attempt, connection) {
@@ -162,8 +162,8 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   /** Reads tokens so that each is refreshed: expired ones automatically, others by `?refresh=true`. */
   async function refreshTokens(own) {
     for (const record of own.slice(-READ_COUNT)) {
-      const query = record.grant.life === LONG ? "?refresh=true" : "";
-      record.token = (await ask(200, "GET", `${at(record.id)}/credentials${query}`)).accessToken;
+      const query = record.grant.life === LONG_LIFETIME_S ? "?refresh=true" : "";
+      record.token = (await sendRequest(200, "GET", `${at(record.id)}/credentials${query}`)).accessToken;
       assert.ok(record.grant.accepts(record.token));
     }
   }
@@ -184,7 +184,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   }
 
   /** Asserts that a connection and its credentials are as acknowledged. */
-  async function expectKept(record) {
+  async function expectAcknowledged(record) {
     const { tags, version } = await app.expect(200, "GET", at(record.id));
     // The last request may have taken effect although its response was lost.
     const tookEffect = record.open.tags && tags.join() === record.open.tags.join();
@@ -198,7 +198,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
 
   /** Asserts that the key of a connection is the acknowledged one. */
   async function expectSecret(record) {
-    const response = await app.askCredentials(record.id);
+    const response = await app.requestCredentials(record.id);
     if (response.status === 404 && record.secret === undefined) return;
     assert.equal(response.status, 200, response.text);
     if (response.json.apiKey === record.open.secret) record.secret = record.open.secret;
@@ -208,10 +208,10 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   /** Asserts that the platform accepts the token of a connection, and that it can still be refreshed, unless a rotation was lost. */
   async function expectAlive(record) {
     const { grant } = record;
-    const wasRotationLost = grant.isLost;
+    const wasRotationLost = grant.isRotationLost;
     for (const query of ["", "?refresh=true"]) {
       const before = grant.accessTokens.length;
-      const response = await app.askCredentials(record.id, query);
+      const response = await app.requestCredentials(record.id, query);
       if (response.status !== 200) {
         // The platform issued tokens that never reached the service, and does not issue them again.
         assert.ok(grant.isStrict && record.token !== grant.accessTokens.at(-1), `${grant.code}: ${response.text}`);
@@ -300,7 +300,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
         recordCreated(await app.expect(200, "GET", at(id)), { secret: input.fields.apiKey, isConnected: true });
       }
       for (let index = 0; index < model.length; index += CALLERS)
-        await Promise.all(model.slice(index, index + CALLERS).map(expectKept));
+        await Promise.all(model.slice(index, index + CALLERS).map(expectAcknowledged));
       const storedSecrets = model.map((record) => record.token ?? record.secret).filter(Boolean);
       assert.equal(new Set(storedSecrets).size, storedSecrets.length, "no two connections share credentials");
       const { total } = await app.expect(200, "GET", `${CONNECTIONS}?limit=1`);

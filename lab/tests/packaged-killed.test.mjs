@@ -15,10 +15,10 @@ import { State, build, importPlatforms } from "../../tests/e2e/support/workspace
 const KILLS = 10;
 const CALLERS = 8;
 /** The number of acknowledged writes before each kill. */
-const WRITES = 150;
+const WRITES_PER_KILL = 150;
 const GITHUB = join(openapiDirectory, "api", "github.com", "api.github.com.json");
 const POLL_MS = 5;
-const KILLED = new Error("the service was killed");
+const SERVICE_KILLED = new Error("the service was killed");
 
 describe("the packaged service, killed while it writes", { timeout: 1_800_000 }, () => {
   const state = new State("packaged-killed");
@@ -27,7 +27,7 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
   const model = [];
   let [installed, server, acknowledged, isKilled, unanswered] = [undefined, undefined, 0, false, 0];
 
-  async function ask(status, method, path, body) {
+  async function sendRequest(status, method, path, body) {
     let response;
     let text;
     try {
@@ -38,10 +38,10 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
       });
       text = await response.text();
     } catch (error) {
-      if (isKilled) throw KILLED;
+      if (isKilled) throw SERVICE_KILLED;
       throw error;
     }
-    if (isKilled) throw KILLED;
+    if (isKilled) throw SERVICE_KILLED;
     assert.equal(response.status, status, `${method} ${path}: ${text}`);
     if (method !== "GET") acknowledged += 1;
     return text ? JSON.parse(text) : undefined;
@@ -60,21 +60,21 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
       const name = `${round}-${number}-${index}`;
       unanswered += 1;
       const body = { platform: "github", identity: name, identityType: "user", tags: [] };
-      const { id } = await ask(201, "POST", CONNECTIONS, body);
+      const { id } = await sendRequest(201, "POST", CONNECTIONS, body);
       unanswered -= 1;
       const record = { id, tags: [], open: {} };
       model.push(record);
-      await change(record, { tags: [name] }, () => ask(200, "PATCH", at(id), { tags: [name] }));
+      await change(record, { tags: [name] }, () => sendRequest(200, "PATCH", at(id), { tags: [name] }));
       const credentials = { type: "oauth2", authMethod: "oauth2", accessToken: `token-${name}` };
       await change(record, { token: credentials.accessToken }, () =>
-        ask(204, "PUT", `${at(id)}/credentials`, credentials),
+        sendRequest(204, "PUT", `${at(id)}/credentials`, credentials),
       );
-      if (index % 3 === 0) await change(record, { isDeleted: true }, () => ask(204, "DELETE", at(id)));
+      if (index % 3 === 0) await change(record, { isDeleted: true }, () => sendRequest(204, "DELETE", at(id)));
     }
   }
 
   /** Asserts that a connection is in the acknowledged state, or that the unacknowledged change took effect as a whole. */
-  async function expectKept(record) {
+  async function expectAcknowledged(record) {
     const get = (path) =>
       fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { "x-service-secret": apiKey.secret } });
     const response = await get(at(record.id));
@@ -109,10 +109,10 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
   after(() => server?.stop());
 
   async function killWhileWriting(round) {
-    const until = acknowledged + WRITES + randomInt(WRITES);
+    const until = acknowledged + WRITES_PER_KILL + randomInt(WRITES_PER_KILL);
     let fault;
     const callers = Array.from({ length: CALLERS }, (_, number) =>
-      caller(round, number).catch((error) => (fault ??= error === KILLED ? undefined : error)),
+      caller(round, number).catch((error) => (fault ??= error === SERVICE_KILLED ? undefined : error)),
     );
     while (acknowledged < until && !fault) await pause(POLL_MS);
     isKilled = true;
@@ -123,10 +123,10 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
     isKilled = false;
   }
 
-  async function expectAllKept() {
+  async function expectAllAcknowledged() {
     for (let index = 0; index < model.length; index += CALLERS)
-      await Promise.all(model.slice(index, index + CALLERS).map(expectKept));
-    const { total } = await ask(200, "GET", `${CONNECTIONS}?limit=1`);
+      await Promise.all(model.slice(index, index + CALLERS).map(expectAcknowledged));
+    const { total } = await sendRequest(200, "GET", `${CONNECTIONS}?limit=1`);
     const known = model.filter(({ isDeleted }) => !isDeleted).length;
     assert.ok(total >= known && total <= known + unanswered, `${total} connections, ${known} acknowledged`);
     const { vault, close } = await state.open();
@@ -137,7 +137,7 @@ describe("the packaged service, killed while it writes", { timeout: 1_800_000 },
   test(`${KILLS} kills lose no acknowledged write`, async (context) => {
     for (let round = 0; round < KILLS; round += 1) {
       await killWhileWriting(round);
-      await expectAllKept();
+      await expectAllAcknowledged();
       context.diagnostic(`${round + 1} kills, ${acknowledged} acknowledged writes, 0 lost`);
     }
   });

@@ -18,9 +18,9 @@ import { SESSION_SECRET, Server, VAULT_KEYS } from "../../tests/e2e/support/serv
 import { State, build, folder, importPlatforms } from "../../tests/e2e/support/workspace.mjs";
 
 /** The number of accounts, one for each journey; must not be less than the number of journeys. */
-const ACCOUNTS = 400;
-const ANSWERS = join(root, "lab", "platforms", "answers.mjs");
-const JOURNEYS = ["test", "--features", "cli", "--test", "platforms", "--", "--ignored", "on_the_real_runtime"];
+const ACCOUNT_COUNT = 400;
+const RESPONSES_MODULE = join(root, "lab", "platforms", "forward.mjs");
+const JOURNEYS_COMMAND = ["test", "--features", "cli", "--test", "platforms", "--", "--ignored", "on_the_real_runtime"];
 
 const listening = async (server) => {
   server.listen(0, "127.0.0.1");
@@ -49,7 +49,7 @@ describe("the simulated platforms on the real runtime", { timeout: 1_800_000 }, 
     const state = new State("platforms");
     await state.migrate();
     await state.publish(await catalog());
-    const keys = Array.from({ length: ACCOUNTS }, (_, index) =>
+    const keys = Array.from({ length: ACCOUNT_COUNT }, (_, index) =>
       key({ account: `account-${index}`, scopes: ALL_SCOPES }),
     );
     await state.use(({ vault }) => store(vault, keys));
@@ -68,7 +68,7 @@ describe("the simulated platforms on the real runtime", { timeout: 1_800_000 }, 
     const server = await Server.start(state, {
       name: "platforms",
       secrets: { SESSION_SECRET, VAULT_KEYS },
-      platforms: ANSWERS,
+      platforms: RESPONSES_MODULE,
       clock: true,
     });
     closed.push(() => server.stop());
@@ -95,7 +95,7 @@ describe("the simulated platforms on the real runtime", { timeout: 1_800_000 }, 
     const port = await listening(control);
     closed.push(() => control.close());
 
-    await run("cargo", JOURNEYS, { env: { CONNECTOR_VAULT_LABORATORY: String(port) } });
+    await run("cargo", JOURNEYS_COMMAND, { env: { CONNECTOR_VAULT_LABORATORY: String(port) } });
     assert.ok(result, "the journeys did not end");
     const { count, platforms, failed } = result;
     console.log(`${count - failed.length} of ${count} journeys of ${platforms} platforms succeeded`);

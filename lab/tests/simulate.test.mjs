@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
-import { random, simulate, waitPercentile, zipf } from "../simulate/model.mjs";
+import { random, simulate, waitingTimePercentile, zipf } from "../simulate/model.mjs";
 
 const small = { seed: 7, databases: 20, connections: 1e6, accounts: 500, exponent: 1, limit: 1e9, weeks: 10 };
 
@@ -22,19 +22,19 @@ describe("the simulator", () => {
   });
 
   test("fills no database beyond its limit while others have room, and loses no connection", () => {
-    const { placed, after, connections, movesAWeek } = simulate(small);
+    const { placed, after, connections, movesPerWeek } = simulate(small);
     assert.ok(placed.most <= 0.8 && after <= 0.8, `${placed.most} ${after}`);
     assert.ok(connections >= 1e6 && connections < 1e6 * 1.02 ** 10);
-    assert.equal(simulate({ ...small, databases: 2000 }).movesAWeek < movesAWeek + 1, true);
+    assert.equal(simulate({ ...small, databases: 2000 }).movesPerWeek < movesPerWeek + 1, true);
   });
 
   test("waiting times agree with queueing theory", () => {
     const next = random(1);
-    assert.equal(waitPercentile([{ rate: 0, ms: 5 }], next), 0);
+    assert.equal(waitingTimePercentile([{ rate: 0, ms: 5 }], next), 0);
     // One kind of query with a fixed duration, at 50 % utilization: the 99th percentile is below 3.6 durations (M/D/1).
-    const half = waitPercentile([{ rate: 50, ms: 10 }], next);
+    const half = waitingTimePercentile([{ rate: 50, ms: 10 }], next);
     assert.ok(half > 33 && half < 40, String(half));
-    assert.ok(waitPercentile([{ rate: 90, ms: 10 }], next) > 3 * half);
+    assert.ok(waitingTimePercentile([{ rate: 90, ms: 10 }], next) > 3 * half);
   });
 
   test("prints the tables of docs/scaling.md", async () => {

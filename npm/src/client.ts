@@ -84,7 +84,7 @@ export class ConnectorVault {
 
   /** Returns the account, environment, scopes, expiry and restrictions of the key or token. */
   async whoami(options?: CallOptions): Promise<Whoami> {
-    return stateOf(this).executor.send(
+    return getState(this).executor.send(
       () => Call.of("whoami", []),
       checkCallOptions(options),
       (json) => typeof (json as Partial<Whoami> | null)?.account === "string",
@@ -95,7 +95,7 @@ export class ConnectorVault {
    * Returns the number of requests of the account's keys and tokens, per day by default. Needs the scope `usage:read`.
    */
   async usage(query?: UsageQuery, options?: CallOptions): Promise<Usage> {
-    return usage(stateOf(this).executor, query, options);
+    return usage(getState(this).executor, query, options);
   }
 
   /**
@@ -109,7 +109,7 @@ export class ConnectorVault {
    * reached, …
    */
   async proxy(connection: string, path: string, request?: PlatformRequestInit): Promise<Response> {
-    return proxy(stateOf(this).config, connection, path, request);
+    return proxy(getState(this).config, connection, path, request);
   }
 
   /**
@@ -121,7 +121,7 @@ export class ConnectorVault {
    * ```
    */
   pages(connection: string, path: string, request?: PlatformRequestInit): AsyncGenerator<Response> {
-    return pages(stateOf(this).config, connection, path, request);
+    return pages(getState(this).config, connection, path, request);
   }
 
   /**
@@ -134,8 +134,8 @@ export class ConnectorVault {
    * connected
    */
   async connect(options?: ConnectOptions): Promise<Connection> {
-    return connect(stateOf(this).config, this.connectAttempts, options);
+    return connect(getState(this).config, this.connectAttempts, options);
   }
 }
 
-const stateOf = (vault: ConnectorVault) => clients.get(vault) as { config: ClientConfig; executor: Executor };
+const getState = (vault: ConnectorVault) => clients.get(vault) as { config: ClientConfig; executor: Executor };

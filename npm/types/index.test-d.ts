@@ -95,15 +95,15 @@ type SameMembers<Declared, Served> =
     }[keyof Declared & keyof Served];
 
 /** The filters without `undefined` and `null`. */
-type Defined<Declared> = { [Name in keyof Declared]-?: NonNullable<Declared[Name]> };
+type NonNullableMembers<Declared> = { [Name in keyof Declared]-?: NonNullable<Declared[Name]> };
 
 /** The required members of `Declared`. */
-type Required<Declared> = keyof { [Name in keyof Declared as {} extends Pick<Declared, Name> ? never : Name]: 0 };
+type RequiredName<Declared> = keyof { [Name in keyof Declared as {} extends Pick<Declared, Name> ? never : Name]: 0 };
 /** The nullable members of `Declared`. */
-type Nullable<Declared> = keyof { [Name in keyof Declared as null extends Declared[Name] ? Name : never]: 0 };
+type NullableName<Declared> = keyof { [Name in keyof Declared as null extends Declared[Name] ? Name : never]: 0 };
 
 /** The members with mutable arrays, and without `undefined`. */
-type Mutable<Declared> = {
+type MutableMembers<Declared> = {
   [Name in keyof Declared]-?: Exclude<Declared[Name], undefined> extends readonly (infer Item)[]
     ? Item[]
     : Exclude<Declared[Name], undefined> extends Readonly<Record<string, string>>
@@ -113,67 +113,94 @@ type Mutable<Declared> = {
 
 export type Requests = Check<{
   create: SameNames<keyof declared.NewConnection, (typeof fields.NewConnection.all)[number]>;
-  createRequires: SameNames<Required<declared.NewConnection>, (typeof fields.NewConnection.required)[number]>;
-  createMayBeNull: SameNames<Nullable<declared.NewConnection>, (typeof fields.NewConnection.nullable)[number]>;
+  createRequires: SameNames<RequiredName<declared.NewConnection>, (typeof fields.NewConnection.required)[number]>;
+  createMayBeNull: SameNames<NullableName<declared.NewConnection>, (typeof fields.NewConnection.nullable)[number]>;
   update: SameNames<keyof declared.ConnectionChanges, (typeof fields.ConnectionChanges.all)[number]>;
-  updateRequires: SameNames<Required<declared.ConnectionChanges>, (typeof fields.ConnectionChanges.required)[number]>;
-  updateMayBeNull: SameNames<Nullable<declared.ConnectionChanges>, (typeof fields.ConnectionChanges.nullable)[number]>;
+  updateRequires: SameNames<
+    RequiredName<declared.ConnectionChanges>,
+    (typeof fields.ConnectionChanges.required)[number]
+  >;
+  updateMayBeNull: SameNames<
+    NullableName<declared.ConnectionChanges>,
+    (typeof fields.ConnectionChanges.nullable)[number]
+  >;
   state: SameNames<keyof declared.StateChange, (typeof fields.StateChange.all)[number]>;
-  stateRequires: SameNames<Required<declared.StateChange>, (typeof fields.StateChange.required)[number]>;
-  stateMayBeNull: SameNames<Nullable<declared.StateChange>, (typeof fields.StateChange.nullable)[number]>;
+  stateRequires: SameNames<RequiredName<declared.StateChange>, (typeof fields.StateChange.required)[number]>;
+  stateMayBeNull: SameNames<NullableName<declared.StateChange>, (typeof fields.StateChange.nullable)[number]>;
   // `setName` has no declared body to compare: the name is a separate argument.
   name: Same<(typeof fields.NameChange)[keyof typeof fields.NameChange], readonly ["name"]>;
   nameType: declared.Connections["setName"] extends (id: string, name: infer Name, ...more: never) => unknown
     ? Same<Name, declared.Connection["name"]>
     : never;
   connect: SameNames<keyof declared.NewConnectAttempt, (typeof fields.NewConnectAttempt.all)[number]>;
-  connectRequires: SameNames<Required<declared.NewConnectAttempt>, (typeof fields.NewConnectAttempt.required)[number]>;
-  connectMayBeNull: SameNames<Nullable<declared.NewConnectAttempt>, (typeof fields.NewConnectAttempt.nullable)[number]>;
+  connectRequires: SameNames<
+    RequiredName<declared.NewConnectAttempt>,
+    (typeof fields.NewConnectAttempt.required)[number]
+  >;
+  connectMayBeNull: SameNames<
+    NullableName<declared.NewConnectAttempt>,
+    (typeof fields.NewConnectAttempt.nullable)[number]
+  >;
   setCredentials: SameNames<keyof declared.NewCredentials, (typeof fields.NewCredentials.all)[number]>;
-  setCredentialsRequires: SameNames<Required<declared.NewCredentials>, (typeof fields.NewCredentials.required)[number]>;
+  setCredentialsRequires: SameNames<
+    RequiredName<declared.NewCredentials>,
+    (typeof fields.NewCredentials.required)[number]
+  >;
   setCredentialsMayBeNull: SameNames<
-    Nullable<declared.NewCredentials>,
+    NullableName<declared.NewCredentials>,
     (typeof fields.NewCredentials.nullable)[number]
   >;
   import: SameNames<keyof declared.NewImport, (typeof fields.NewImport.all)[number]>;
-  importRequires: SameNames<Required<declared.NewImport>, (typeof fields.NewImport.required)[number]>;
+  importRequires: SameNames<RequiredName<declared.NewImport>, (typeof fields.NewImport.required)[number]>;
   oauthClient: SameNames<keyof declared.NewOauthClient, (typeof fields.NewOauthClient.all)[number]>;
-  oauthClientRequires: SameNames<Required<declared.NewOauthClient>, (typeof fields.NewOauthClient.required)[number]>;
-  oauthClientMayBeNull: SameNames<Nullable<declared.NewOauthClient>, (typeof fields.NewOauthClient.nullable)[number]>;
+  oauthClientRequires: SameNames<
+    RequiredName<declared.NewOauthClient>,
+    (typeof fields.NewOauthClient.required)[number]
+  >;
+  oauthClientMayBeNull: SameNames<
+    NullableName<declared.NewOauthClient>,
+    (typeof fields.NewOauthClient.nullable)[number]
+  >;
   agentSignIn: SameNames<keyof declared.NewAgentSignIn, (typeof fields.NewAgentSignIn.all)[number]>;
-  agentSignInRequires: SameNames<Required<declared.NewAgentSignIn>, (typeof fields.NewAgentSignIn.required)[number]>;
-  agentSignInMayBeNull: SameNames<Nullable<declared.NewAgentSignIn>, (typeof fields.NewAgentSignIn.nullable)[number]>;
+  agentSignInRequires: SameNames<
+    RequiredName<declared.NewAgentSignIn>,
+    (typeof fields.NewAgentSignIn.required)[number]
+  >;
+  agentSignInMayBeNull: SameNames<
+    NullableName<declared.NewAgentSignIn>,
+    (typeof fields.NewAgentSignIn.nullable)[number]
+  >;
   agentGrant: SameNames<keyof declared.NewAgentGrant, (typeof fields.NewAgentGrant.all)[number]>;
-  agentGrantRequires: SameNames<Required<declared.NewAgentGrant>, (typeof fields.NewAgentGrant.required)[number]>;
+  agentGrantRequires: SameNames<RequiredName<declared.NewAgentGrant>, (typeof fields.NewAgentGrant.required)[number]>;
   consoleSignIn: SameNames<keyof declared.NewConsoleSignIn, (typeof fields.NewConsoleSignIn.all)[number]>;
   consoleSignInRequires: SameNames<
-    Required<declared.NewConsoleSignIn>,
+    RequiredName<declared.NewConsoleSignIn>,
     (typeof fields.NewConsoleSignIn.required)[number]
   >;
   consoleSignInMayBeNull: SameNames<
-    Nullable<declared.NewConsoleSignIn>,
+    NullableName<declared.NewConsoleSignIn>,
     (typeof fields.NewConsoleSignIn.nullable)[number]
   >;
   webhook: SameNames<keyof declared.NewWebhook, (typeof fields.NewWebhook.all)[number]>;
-  webhookRequires: SameNames<Required<declared.NewWebhook>, (typeof fields.NewWebhook.required)[number]>;
-  webhookMayBeNull: SameNames<Nullable<declared.NewWebhook>, (typeof fields.NewWebhook.nullable)[number]>;
+  webhookRequires: SameNames<RequiredName<declared.NewWebhook>, (typeof fields.NewWebhook.required)[number]>;
+  webhookMayBeNull: SameNames<NullableName<declared.NewWebhook>, (typeof fields.NewWebhook.nullable)[number]>;
   webhookChanges: SameNames<keyof declared.WebhookChanges, (typeof fields.WebhookChanges.all)[number]>;
   webhookChangesRequire: SameNames<
-    Required<declared.WebhookChanges>,
+    RequiredName<declared.WebhookChanges>,
     (typeof fields.WebhookChanges)["required"][number]
   >;
   apiKey: SameNames<keyof declared.NewApiKey, (typeof fields.NewApiKey.all)[number]>;
-  apiKeyRequires: SameNames<Required<declared.NewApiKey>, (typeof fields.NewApiKey.required)[number]>;
-  apiKeyMayBeNull: SameNames<Nullable<declared.NewApiKey>, (typeof fields.NewApiKey.nullable)[number]>;
+  apiKeyRequires: SameNames<RequiredName<declared.NewApiKey>, (typeof fields.NewApiKey.required)[number]>;
+  apiKeyMayBeNull: SameNames<NullableName<declared.NewApiKey>, (typeof fields.NewApiKey.nullable)[number]>;
   replay: SameNames<keyof declared.Replay, (typeof fields.Replay.all)[number]>;
-  replayRequires: SameNames<Required<declared.Replay>, (typeof fields.Replay.required)[number]>;
+  replayRequires: SameNames<RequiredName<declared.Replay>, (typeof fields.Replay.required)[number]>;
   session: SameNames<keyof declared.NewSession, (typeof fields.NewSession.all)[number]>;
-  sessionRequires: SameNames<Required<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
-  sessionMayBeNull: SameNames<Nullable<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;
+  sessionRequires: SameNames<RequiredName<declared.NewSession>, (typeof fields.NewSession.required)[number]>;
+  sessionMayBeNull: SameNames<NullableName<declared.NewSession>, (typeof fields.NewSession.nullable)[number]>;
   // A sent session and a returned one have the same types.
   newSessionTypes: SameMembers<
-    Omit<Mutable<declared.NewSession>, "ttlSeconds">,
-    Pick<Defined<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>
+    Omit<MutableMembers<declared.NewSession>, "ttlSeconds">,
+    Pick<NonNullableMembers<declared.Session>, Exclude<keyof declared.NewSession, "ttlSeconds">>
   >;
   newConnectionTypes: SameMembers<
     Omit<
@@ -189,7 +216,7 @@ export type Requests = Check<{
 // ---------------------------------------------------------------------------------------------------------------------
 
 /** The primitive type of a literal type. */
-type Widened<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : T;
+type WidenedLiteral<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : T;
 
 /** Whether a type is a union of string literals, and neither `string` nor a template literal type. */
 type IsFinite<T> = [T] extends [string] ? ({} extends Record<T, unknown> ? false : true) : false;
@@ -212,7 +239,7 @@ type SameContent<Declared, Values> = [Declared, Values] extends [readonly (infer
   : [Declared] extends [object]
     ? SameObject<Declared, Values>
     : [Values] extends [Declared]
-      ? Same<Widened<Declared>, Widened<Values>>
+      ? Same<WidenedLiteral<Declared>, WidenedLiteral<Values>>
       : { declared: Declared; served: Values };
 
 /** `true` if each recorded object has exactly the declared members, otherwise the differences. */
@@ -235,7 +262,7 @@ type Fault = Extract<Problem, { errors: unknown }>["errors"][number];
 type Without<Shapes, Name extends PropertyKey> = Shapes extends Shapes ? Omit<Shapes, Name> : never;
 type RestrictionName = "access" | "actions" | "client" | "confirm" | "connections" | "fields" | "fixedFields" | "lang";
 /** The property names of all members of a union. */
-type AnyName<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
+type DistributiveKey<Shapes> = Shapes extends Shapes ? keyof Shapes : never;
 
 export type Responses = Check<{
   Action: SameObject<declared.Action, Row<"Action">>;
@@ -249,9 +276,9 @@ export type Responses = Check<{
     Without<Document<"Session">, "connectUrl" | RestrictionName>
   >;
   // `connectUrl` is returned only with the scope `connections:connect`.
-  sessionOptionalMembers: SameNames<keyof declared.Session, AnyName<Document<"Session">>>;
+  sessionOptionalMembers: SameNames<keyof declared.Session, DistributiveKey<Document<"Session">>>;
   // Only the required members: the others exist only for tokens.
-  Whoami: SameObject<Pick<declared.Whoami, Required<declared.Whoami>>, Document<"Whoami">>;
+  Whoami: SameObject<Pick<declared.Whoami, RequiredName<declared.Whoami>>, Document<"Whoami">>;
   WhoamiOfToken: SameObject<
     Omit<WhoamiOfToken, "person" | "expiresAt" | "scopes" | RestrictionName>,
     Omit<Document<"WhoamiOfToken">, "expiresAt" | "scopes" | RestrictionName>
@@ -271,10 +298,10 @@ export type Responses = Check<{
   ActionDetail: SameNames<keyof declared.ActionDetail, keyof Action | "graphql">;
   onlyResponsesAreOptional: SameNames<
     keyof declared.ActionDetail,
-    Required<declared.ActionDetail> | "responses" | "graphql"
+    RequiredName<declared.ActionDetail> | "responses" | "graphql"
   >;
-  ActionParameter: SameNames<keyof declared.ActionParameter, AnyName<Action["parameters"][number]>>;
-  parameterRequiredMembers: SameNames<Required<declared.ActionParameter>, keyof Action["parameters"][number]>;
+  ActionParameter: SameNames<keyof declared.ActionParameter, DistributiveKey<Action["parameters"][number]>>;
+  parameterRequiredMembers: SameNames<RequiredName<declared.ActionParameter>, keyof Action["parameters"][number]>;
   RequestBody: SameObject<
     Omit<declared.RequestBody, "schema" | "encoding">,
     Omit<NonNullable<Action["requestBody"]>, "schema" | "encoding">
@@ -317,11 +344,11 @@ export type Responses = Check<{
     | "type"
     | "title"
     | "detail",
-    AnyName<Problem>
+    DistributiveKey<Problem>
   >;
   code: Same<declared.VaultError["code"], declared.ProblemCode | declared.ClientCode | declared.ConnectCode>;
   suggestions: Same<Extract<Problem, { suggestions: unknown }>["code"], "platform_not_found" | "action_not_found">;
   connectionId: Same<Extract<Problem, { connectionId: unknown }>["code"], "connection_exists">;
-  fault: SameNames<keyof declared.Fault, AnyName<Fault>>;
-  faultRequiredMembers: SameNames<Required<declared.Fault>, keyof Fault>;
+  fault: SameNames<keyof declared.Fault, DistributiveKey<Fault>>;
+  faultRequiredMembers: SameNames<RequiredName<declared.Fault>, keyof Fault>;
 }>;

@@ -66,9 +66,13 @@ export async function lists(signal: AbortSignal, limit?: number) {
     is<Connection>(connection);
   for await (const connection of page) is<`${Environment}::${string}`>(connection.key);
   for await (const action of await vault.actions.list("github")) is<Action>(action);
-  const found = await vault.actions.search({ q: "create an issue", platform: ["github", "gitlab"], method: "post" });
-  is<[Page<Action>, boolean]>([found, found.totalIsMinimum]);
-  is<readonly string[]>(found.notes);
+  const searchResults = await vault.actions.search({
+    q: "create an issue",
+    platform: ["github", "gitlab"],
+    method: "post",
+  });
+  is<[Page<Action>, boolean]>([searchResults, searchResults.totalIsMinimum]);
+  is<readonly string[]>(searchResults.notes);
   // @ts-expect-error `q` is missing
   vault.actions.search({ platform: "github" });
 }
@@ -191,7 +195,7 @@ export async function moduleSources(bytes: Uint8Array, buffer: ArrayBuffer, resp
 }
 
 /** Tests of code that uses a client can replace it with a plain object. */
-export const standIn = (vault: ConnectorVault): ConnectorVault => ({
+export const mockClient = (vault: ConnectorVault): ConnectorVault => ({
   ...vault,
   whoami: () => vault.whoami(),
   usage: (query, options) => vault.usage(query, options),
@@ -200,7 +204,7 @@ export const standIn = (vault: ConnectorVault): ConnectorVault => ({
   pages: (connection, path, request) => vault.pages(connection, path, request),
 });
 
-export async function connecting(connection: Connection, signal: AbortSignal) {
+export async function connectPromise(connection: Connection, signal: AbortSignal) {
   is<Connection>(await vault.connect());
   is<Connection>(await vault.connect({ connection, token: "st_test_…", ui: "page", returnUrl: "/", signal }));
   const started = await vault.connectAttempts.start({ connection: connection.id, fields: { apiKey: "…" } }, { signal });

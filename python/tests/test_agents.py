@@ -105,7 +105,7 @@ def read(output: str) -> Any:
 
 
 @pytest.mark.anyio
-async def test_openai_agents(vault: AsyncConnectorVault) -> None:
+async def test_openai_agents_call_each_tool(vault: AsyncConnectorVault) -> None:
     set_tracing_disabled(True)
     model = ScriptedModel()
     agent = OpenAIAgent(name="Assistant", model=model, tools=[*openai_agents.tools(vault)])
@@ -116,7 +116,7 @@ async def test_openai_agents(vault: AsyncConnectorVault) -> None:
 
 
 @pytest.mark.anyio
-async def test_pydantic_ai(vault: AsyncConnectorVault) -> None:
+async def test_pydantic_ai_agents_call_each_tool(vault: AsyncConnectorVault) -> None:
     results: list[Any] = []
 
     async def scripted_model(messages: list[ModelMessage], info: AgentInfo) -> PydanticResponse:
@@ -141,7 +141,7 @@ def assert_arguments_are_described(tools: Sequence[StructuredTool]) -> None:
 
 
 @pytest.mark.anyio
-async def test_langchain_asynchronously(vault: AsyncConnectorVault) -> None:
+async def test_langchain_agents_call_each_tool_asynchronously(vault: AsyncConnectorVault) -> None:
     tools = langchain.tools(vault)
     assert_arguments_are_described(tools)
     by_name = {tool.name: tool for tool in tools}
@@ -149,7 +149,7 @@ async def test_langchain_asynchronously(vault: AsyncConnectorVault) -> None:
     assert_results([await by_name[name].ainvoke(arguments) for name, arguments in TOOL_CALLS])
 
 
-def test_langchain_synchronously(token: str) -> None:
+def test_langchain_agents_call_each_tool_synchronously(token: str) -> None:
     with ConnectorVault(URL, token) as vault:
         tools = langchain.tools(vault)
         assert_arguments_are_described(tools)

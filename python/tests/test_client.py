@@ -321,7 +321,7 @@ def test_a_platform_receives_the_request_as_passed(vault: ConnectorVault, bearer
     assert vault.call_platform(bearer, "DELETE", "none").status_code == 204
 
 
-def test_bodies_stream_both_ways(vault: ConnectorVault, bearer: Connection) -> None:
+def test_request_and_response_bodies_are_streamed(vault: ConnectorVault, bearer: Connection) -> None:
     size = 3_000_000
     with vault.stream_platform(bearer, "GET", "large", params={"bytes": size}) as response:
         assert sum(len(piece) for piece in response.iter_bytes()) >= size
@@ -447,7 +447,7 @@ def test_a_condition_that_the_service_could_ignore_is_not_sent() -> None:
     assert transport.requests == []
 
 
-def test_retries_are_limited() -> None:
+def test_a_call_is_retried_at_most_max_retries_times() -> None:
     transport = FaultyTransport(*[respond_with(429, code="too_many_requests")] * 9)
     with client(transport, max_retries=3) as vault, pytest.raises(RateLimitError) as caught:
         vault.whoami()
@@ -692,7 +692,7 @@ def test_members_that_another_release_adds_or_lacks_are_accepted(vault: Connecto
 
 
 @pytest.mark.anyio
-async def test_the_asynchronous_client_works_the_same(async_vault: AsyncConnectorVault, visit: Visit) -> None:
+async def test_the_asynchronous_client_behaves_like_the_synchronous_one(async_vault: AsyncConnectorVault, visit: Visit) -> None:
     rows = await async_vault.connections.list().to_list()
     assert len({row.id for row in rows}) == (await async_vault.connections.list(limit=1).page()).total >= 230
     connection = await async_vault.connections.create(

@@ -29,10 +29,10 @@ const INITIAL_NOTES = {
 };
 
 const MAX_NOTES = 1000;
-const LIMIT = { default: 5, max: 50 };
+const PAGE_LIMITS = { default: 5, max: 50 };
 /** The minimum time between two 429 responses, which `busy=1` requests. */
-const BUSY_MS = 10_000;
-const LENGTHS = { title: 200, body: 10_000 };
+const MIN_BUSY_INTERVAL_MS = 10_000;
+const MAX_LENGTHS = { title: 200, body: 10_000 };
 
 /** A person's initial key. It can be public, because it gives access only to generated notes on this machine. */
 const initialKey = (person) => `demo-notes-key-${person}`;
@@ -72,19 +72,20 @@ function fieldsOf(text, required) {
   }
   if (typeof body !== "object" || body === null || Array.isArray(body))
     throw new ApiError(400, "invalid_body", "The body must be an object.");
-  const unknownMember = Object.keys(body).find((name) => !Object.hasOwn(LENGTHS, name));
+  const unknownMember = Object.keys(body).find((name) => !Object.hasOwn(MAX_LENGTHS, name));
   if (unknownMember !== undefined)
     throw new ApiError(400, "invalid_body", `A note has no member ${JSON.stringify(unknownMember)}.`);
   for (const name of required)
     if (body[name] === undefined) throw new ApiError(400, "invalid_body", `The member ${name} is missing.`);
   for (const [name, value] of Object.entries(body)) {
-    const isValid = typeof value === "string" && value.length <= LENGTHS[name] && (name !== "title" || value.trim());
+    const isValid =
+      typeof value === "string" && value.length <= MAX_LENGTHS[name] && (name !== "title" || value.trim());
     if (!isValid) {
       const minLength = name === "title" ? 1 : 0;
       throw new ApiError(
         400,
         "invalid_body",
-        `${name} must be a string of ${minLength} to ${LENGTHS[name]} characters.`,
+        `${name} must be a string of ${minLength} to ${MAX_LENGTHS[name]} characters.`,
       );
     }
   }
@@ -94,9 +95,9 @@ function fieldsOf(text, required) {
 /** A page of notes: `cursor` is the id of the last note of the previous page. */
 function pageOf(notes, query, address) {
   const text = query.get("limit");
-  const limit = text === null ? LIMIT.default : Number(text);
-  if (!/^\d+$/.test(text ?? "1") || limit < 1 || limit > LIMIT.max)
-    throw new ApiError(400, "invalid_query", `limit must be a number from 1 to ${LIMIT.max}.`);
+  const limit = text === null ? PAGE_LIMITS.default : Number(text);
+  if (!/^\d+$/.test(text ?? "1") || limit < 1 || limit > PAGE_LIMITS.max)
+    throw new ApiError(400, "invalid_query", `limit must be a number from 1 to ${PAGE_LIMITS.max}.`);
   const cursor = query.get("cursor");
   const lastIndex = cursor === null ? -1 : notes.findIndex(({ id }) => id === cursor);
   if (cursor !== null && lastIndex < 0)
@@ -186,7 +187,7 @@ function authenticate({ headers, state, grants }) {
 
 /** Responds with 429 to a request with `busy=1`, but not to its retry. */
 function rejectOnce(busy, person, query, now) {
-  if (query.get("busy") !== "1" || now - (busy.get(person) ?? -Infinity) < BUSY_MS) return;
+  if (query.get("busy") !== "1" || now - (busy.get(person) ?? -Infinity) < MIN_BUSY_INTERVAL_MS) return;
   busy.set(person, now);
   throw new ApiError(429, "too_many_requests", "Try again in a second.", { "retry-after": "1" });
 }

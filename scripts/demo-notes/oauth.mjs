@@ -9,8 +9,8 @@ export const SCOPES = { "notes:read": "Read notes", "notes:write": "Create, chan
 const CODE_LIFETIME_MS = 60_000;
 /** The number of used refresh tokens that a grant remembers, to detect reuse. */
 const MAX_USED_TOKENS = 100;
-const CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
-const VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+const CHALLENGE_PATTERN = /^[A-Za-z0-9_-]{43}$/;
+const VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/;
 
 const newSecret = (prefix) => `${prefix}_${randomBytes(32).toString("base64url")}`;
 const hashOf = (token) => createHash("sha256").update(token).digest("base64url");
@@ -73,7 +73,7 @@ export function readAuthorization(parameters) {
   const challenge = parameterOf(parameters, "code_challenge");
   if (challenge === undefined || parameterOf(parameters, "code_challenge_method") !== "S256")
     throw new OAuthError("invalid_request", "PKCE is required: code_challenge, with the code_challenge_method S256.");
-  if (!CHALLENGE.test(challenge))
+  if (!CHALLENGE_PATTERN.test(challenge))
     throw new OAuthError("invalid_request", "code_challenge is not a SHA-256 in base64url without padding.");
   return { scopes: scopesOf(parameters, Object.keys(SCOPES)), challenge };
 }
@@ -122,7 +122,7 @@ export class Grants {
     if (code.expiresAt <= this.now()) throw new OAuthError("invalid_grant", "The code has expired.");
     if (code.redirectUri !== redirectUri)
       throw new OAuthError("invalid_grant", "redirect_uri is not that of the authorization request.");
-    if (!VERIFIER.test(verifier) || hashOf(verifier) !== code.challenge)
+    if (!VERIFIER_PATTERN.test(verifier) || hashOf(verifier) !== code.challenge)
       throw new OAuthError("invalid_grant", "code_verifier does not match code_challenge.");
     const grant = {
       id: randomBytes(8).toString("hex"),

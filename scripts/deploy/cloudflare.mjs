@@ -6,7 +6,7 @@ import { work, wrangler } from "../lib/paths.mjs";
 import { Problem } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
 
-const LOGIN = [
+const LOGIN_HINT = [
   "Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN. If you have several accounts, also set CLOUDFLARE_ACCOUNT_ID.",
   "Accounts are free: https://dash.cloudflare.com/sign-up. To list the steps without running them: npm run deploy -- --dry-run",
 ].join("\n");
@@ -51,12 +51,12 @@ export class Cloudflare {
   }
 
   /** Fails if wrangler is not signed in. */
-  async mustBeSignedIn() {
+  async ensureSignedIn() {
     try {
-      await this.#run(["whoami", "--json"], { hint: LOGIN });
+      await this.#run(["whoami", "--json"], { hint: LOGIN_HINT });
     } catch (error) {
       if (!/"loggedIn":\s*false/.test(error.output ?? "")) throw error;
-      throw new Problem("You are not signed in to Cloudflare.", { hint: LOGIN });
+      throw new Problem("You are not signed in to Cloudflare.", { hint: LOGIN_HINT });
     }
   }
 
@@ -87,7 +87,7 @@ export class Cloudflare {
   }
 
   /** Whether a catalog has been published to the namespace. */
-  async servesCatalog() {
+  async hasPublishedCatalog() {
     const args = ["kv", "key", "list", "--binding", "CATALOG", "--remote", "--prefix", "current"];
     return parseJson(await this.#run(args)).length > 0;
   }

@@ -10,7 +10,7 @@ import { log, print } from "../lib/status.mjs";
 import { isVariableSet } from "../lib/variables.mjs";
 import { importCatalog } from "../start/catalog.mjs";
 import { Cloudflare } from "./cloudflare.mjs";
-import { announce, perform, steps } from "./steps.mjs";
+import { printPlan, runSteps, steps } from "./steps.mjs";
 
 const HELP = `Usage: npm run deploy -- [options]
 
@@ -32,17 +32,17 @@ export async function deploy(args, { install, build, program }) {
   if (!isDry) {
     await install();
     // Checked before the build, which takes minutes.
-    await new Cloudflare(work).mustBeSignedIn();
+    await new Cloudflare(work).ensureSignedIn();
   }
   await build();
   if (isDry) {
     await run(wrangler, ["deploy", ...args], { show: true });
-    announce(steps({ folder: work }));
+    printPlan(steps({ folder: work }));
     return;
   }
   const cli = await program();
   const results = {};
-  await perform(
+  await runSteps(
     steps({ folder: work, program: cli, catalog: () => importCatalog(cli, { hasSources: true }), args }, results),
   );
   const serviceUrl = results.addresses.find((target) => target.startsWith("https://"));

@@ -49,7 +49,7 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
   const keyFile = join(folder, KEY_FILE);
   const secrets = {};
   return [
-    { title: "signed in to Cloudflare", execute: () => cloudflare.mustBeSignedIn() },
+    { title: "signed in to Cloudflare", execute: () => cloudflare.ensureSignedIn() },
     {
       title: "KV namespace of the catalog",
       plan: NAMESPACE.test(config) && `find or create the KV namespace ${CATALOG}, and write its id into wrangler.toml`,
@@ -111,7 +111,7 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
       title: "catalog published",
       plan: "publish the catalog in .catalog, or the sample catalog, if none is served yet",
       execute: async (detail) => {
-        if (await cloudflare.servesCatalog()) return;
+        if (await cloudflare.hasPublishedCatalog()) return;
         await catalog();
         await operator(["catalog", "publish"], { detail });
       },
@@ -129,7 +129,7 @@ export function steps({ folder, program, catalog, args = [] }, results = {}) {
 }
 
 /** Runs the steps. If one fails, the error lists the completed steps and how to resume. */
-export async function perform(allSteps) {
+export async function runSteps(allSteps) {
   const completed = [];
   for (const { title, execute } of allSteps) {
     try {
@@ -145,7 +145,7 @@ export async function perform(allSteps) {
 }
 
 /** Prints the plan of each step that has something to do. */
-export function announce(allSteps) {
+export function printPlan(allSteps) {
   log("\n`npm run deploy` runs these steps, and skips those that are already done:");
   for (const [index, { plan }] of allSteps.filter(({ plan }) => plan).entries()) log(`  ${index + 1}. ${plan}`);
 }

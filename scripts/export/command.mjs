@@ -15,7 +15,7 @@ import { environment } from "../lib/run.mjs";
 import { log } from "../lib/status.mjs";
 
 /** The exit code of the command-line program if some credentials could not be decrypted. */
-const INCOMPLETE = 3;
+const INCOMPLETE_EXIT_CODE = 3;
 
 const HELP = `Usage: npm run export -- --recipient age1… FILE [options]
 
@@ -31,7 +31,7 @@ Open the file with: age --decrypt --identity KEY_FILE FILE
 `;
 
 /** The options that are passed on to the command-line program. */
-const FORWARDED = ["account", "environment", "file", "persist-to"];
+const FORWARDED_OPTIONS = ["account", "environment", "file", "persist-to"];
 
 function createEncrypter(recipients) {
   if (recipients.length === 0)
@@ -67,7 +67,7 @@ async function writeEncrypted(path, encrypter, program, args) {
     const encrypted = await encrypter.encrypt(Readable.toWeb(child.stdout));
     for await (const chunk of encrypted) await file.write(chunk);
     const [code] = await closed;
-    if (code !== 0 && code !== INCOMPLETE) throw new Problem("Nothing was exported.");
+    if (code !== 0 && code !== INCOMPLETE_EXIT_CODE) throw new Problem("Nothing was exported.");
     await file.sync();
     await file.close();
     await rename(partialFile, path);
@@ -89,7 +89,7 @@ export async function exportConnections(args, program) {
     process.stdout.write(HELP);
     return 0;
   }
-  const stringOptions = Object.fromEntries(FORWARDED.map((name) => [name, { type: "string" }]));
+  const stringOptions = Object.fromEntries(FORWARDED_OPTIONS.map((name) => [name, { type: "string" }]));
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -109,7 +109,9 @@ export async function exportConnections(args, program) {
   if (!existsSync(dirname(path))) throw new Problem(`The folder of ${path} does not exist.`, { code: 2 });
   if (existsSync(path)) throw new Problem(`${path} exists already.`, { hint: "Name another file.", code: 2 });
   const encrypter = createEncrypter(values.recipient);
-  const programOptions = FORWARDED.flatMap((name) => (values[name] === undefined ? [] : [`--${name}`, values[name]]));
+  const programOptions = FORWARDED_OPTIONS.flatMap((name) =>
+    values[name] === undefined ? [] : [`--${name}`, values[name]],
+  );
   const allOptions = values.remote ? ["--remote", ...programOptions] : programOptions;
   const code = await writeEncrypted(path, encrypter, program, allOptions);
   log(`Encrypted into ${path}.`);

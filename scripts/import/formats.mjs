@@ -186,13 +186,13 @@ export const COLUMNS = {
     ...["accessKeyId", "secretAccessKey", "sessionToken", "region"],
   ],
 };
-const FIELD = /^fields\.(.+)$/;
+const FIELD_COLUMN = /^fields\.(.+)$/;
 
 function checkHeader(path, header) {
   const knownColumns = Object.values(COLUMNS).flat();
   const faults = [
     ...header
-      .filter((name) => !knownColumns.includes(name) && !FIELD.test(name))
+      .filter((name) => !knownColumns.includes(name) && !FIELD_COLUMN.test(name))
       .map((name) => `unknown: ${JSON.stringify(name)}`),
     ...header.filter((name, index) => header.indexOf(name) < index).map((name) => `twice: ${JSON.stringify(name)}`),
     ...COLUMNS.required.filter((name) => !header.includes(name)).map((name) => `missing: ${name}`),
@@ -216,7 +216,7 @@ function fromCsv(row) {
   if (!platform || !identity || !type) return failed("has no `platform`, `identity` or `type`");
   const list = (text) => text?.split(",").map((item) => item.trim());
   const fields = Object.entries(cells).flatMap(([name, text]) =>
-    FIELD.test(name) ? [[FIELD.exec(name)[1], text]] : [],
+    FIELD_COLUMN.test(name) ? [[FIELD_COLUMN.exec(name)[1], text]] : [],
   );
   const values = Object.fromEntries(COLUMNS.credentials.map((name) => [name, cells[name]]));
   const { authMethod, scopes, ...secrets } = values;

@@ -54,7 +54,7 @@ class Batch {
   items = [];
   bytes = REQUEST_OVERHEAD;
 
-  hasRoomFor(json) {
+  fits(json) {
     return this.items.length < MAX_ITEMS && this.bytes + Buffer.byteLength(json) < MAX_BYTES;
   }
 
@@ -126,7 +126,7 @@ export async function runImport(options, print) {
       report("valid", batchItem);
       continue;
     }
-    if (!batch.hasRoomFor(json)) {
+    if (!batch.fits(json)) {
       await send(batch);
       batch = new Batch();
     }

@@ -10,7 +10,7 @@ import { task } from "./status.mjs";
 export const program = join(root, "target", "native", "connector-vault");
 
 /** Builds the program if its sources changed, which cargo detects. Tests that have built everything skip even that check. */
-export async function nativeCli() {
+export async function buildNativeCli() {
   if (process.env.CONNECTOR_VAULT_BUILT) return program;
   if (!which("cargo")) await rust();
   const args = ["build", "--profile", "native", "--features", "cli", "--bin", "connector-vault"];

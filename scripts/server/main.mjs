@@ -10,7 +10,7 @@ import { main } from "../lib/problem.mjs";
 import { print } from "../lib/status.mjs";
 import { start } from "../start/start.mjs";
 import { prebuilt } from "./prebuilt.mjs";
-import { init, linkPackage, mustBeSetUp } from "./project.mjs";
+import { init, linkPackage, ensureProjectIsSetUp } from "./project.mjs";
 
 const HELP = `Usage: connector-vault-server <command> [options]
 
@@ -25,7 +25,7 @@ const HELP = `Usage: connector-vault-server <command> [options]
 Run it in a folder of its own. Each command has --help.`;
 
 /** Takes the place of steps that install or build, because the npm package contains the builds. */
-const doNothing = async () => {};
+const skipStep = async () => {};
 
 await main(async () => {
   const [command, ...args] = process.argv.slice(2);
@@ -45,12 +45,12 @@ await main(async () => {
         // Checked first, so that nothing is written on a machine that can't run the program.
         const program = prebuilt();
         init();
-        return { program, build: doNothing };
+        return { program, build: skipStep };
       });
     case "deploy":
       return deploy(args, {
-        install: async () => mustBeSetUp(),
-        build: async () => mustBeSetUp(),
+        install: async () => ensureProjectIsSetUp(),
+        build: async () => ensureProjectIsSetUp(),
         program: async () => prebuilt(),
       });
     case "import":

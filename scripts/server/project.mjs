@@ -44,7 +44,7 @@ function rejectForeignConfig(config) {
 }
 
 /** Fails unless the folder has the configuration. */
-export function mustBeSetUp() {
+export function ensureProjectIsSetUp() {
   const config = read("wrangler.toml");
   rejectForeignConfig(config);
   if (config === undefined) {

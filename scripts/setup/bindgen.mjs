@@ -42,7 +42,7 @@ export async function bindgen() {
 }
 
 /** Builds the test runner if it is missing. */
-export async function testRunner() {
+export async function installTestRunner() {
   if (existsSync(testRunnerProgram)) return;
   await build("tool `wasm-bindgen-test-runner` (once per machine)", "wasm-bindgen-test-runner", [
     "--features",

@@ -4,14 +4,14 @@ import { log, task } from "../lib/status.mjs";
 import { aptInstall, aptRefusal } from "./apt.mjs";
 
 // Chromium without display support, Playwright's default: pages use a third less CPU in it.
-const SHELL = "chromium-headless-shell";
+const HEADLESS_SHELL = "chromium-headless-shell";
 
 /** The paths of the programs, if found. `headless` is Chromium's headless shell if available, else Chromium. */
 export function browserPrograms() {
   const chromium = process.env.CHROMIUM ?? which("chromium") ?? which("google-chrome");
   const chromedriver = process.env.CHROMEDRIVER ?? which("chromedriver");
   if (!chromium || !chromedriver) return undefined;
-  return { chromium, chromedriver, headless: process.env.CHROMIUM ?? which(SHELL) ?? chromium };
+  return { chromium, chromedriver, headless: process.env.CHROMIUM ?? which(HEADLESS_SHELL) ?? chromium };
 }
 
 /**
@@ -23,15 +23,15 @@ export async function browser() {
   const refusal = aptRefusal();
   const programs = browserPrograms();
   // Older releases of Debian lack the package of the headless shell.
-  if (programs && !refusal && !which(SHELL))
-    await task("Chromium's headless shell from Debian's packages", (detail) => aptInstall([SHELL], detail)).catch(
-      () => {},
-    );
+  if (programs && !refusal && !which(HEADLESS_SHELL))
+    await task("Chromium's headless shell from Debian's packages", (detail) =>
+      aptInstall([HEADLESS_SHELL], detail),
+    ).catch(() => {});
   if (programs) return browserPrograms();
   if (!refusal) {
     const packages = ["chromium", "chromium-driver"];
     await task("Chromium from Debian's packages", (detail) =>
-      aptInstall([...packages, SHELL], detail).catch(() => aptInstall(packages, detail)),
+      aptInstall([...packages, HEADLESS_SHELL], detail).catch(() => aptInstall(packages, detail)),
     );
     return browserPrograms();
   }

@@ -8,7 +8,7 @@ import { task } from "../lib/status.mjs";
 const VERSIONS = { "cargo-deny": "0.20.2", "cargo-fuzz": "0.13.2", "cargo-gamma": "0.4.0" };
 
 /** Installs a program if it is missing. Returns the folder to add to `PATH`. */
-export async function cargoTool(name) {
+export async function installCargoTool(name) {
   const version = VERSIONS[name];
   const home = join(cache, `${name}-${version}`);
   const folder = join(home, "bin");

@@ -9,7 +9,7 @@ const RUSTUP_TIMEOUT_MS = 90_000;
 const hasTool = (tool, env) => tryRun("cargo", [tool, "--version"], env).ok;
 
 /** Tries to install missing tools. If that fails, the steps that need them report it. */
-export async function lintTools() {
+export async function installLintTools() {
   const missing = Object.keys(TOOLS).filter((tool) => !hasTool(tool));
   if (missing.length === 0 || !which("rustup")) return;
   const components = missing.map((tool) => TOOLS[tool]);

@@ -49,7 +49,7 @@ function verify() {
  * Installs the packages of a folder's package-lock.json, unless they are up to date.
  * @param {string} [folder] the project's root, or a folder below it, whose packages can also use those of the root
  */
-export async function npmPackages(folder = root) {
+export async function installNpmPackages(folder = root) {
   const stamp = stampOf(folder);
   const digest = fingerprint(folder);
   if (isCurrent(stamp, digest)) return;

@@ -30,7 +30,7 @@ async function installPython() {
  * @param {string} name the folder of the virtual environment below `target/python`
  * @param {string} requirements the file, relative to the project
  */
-export async function pythonPackages(name, requirements) {
+export async function installPythonPackages(name, requirements) {
   const folder = join(root, "target", "python", name);
   const stampFile = join(folder, "installed-from");
   // Its programs contain the absolute path of their folder, so a moved project must install them again.
@@ -53,4 +53,4 @@ export async function pythonPackages(name, requirements) {
 }
 
 /** Installs the Python clients that tests run: the SDK of the Model Context Protocol, and the library of Standard Webhooks. */
-export const clientPackages = () => pythonPackages("clients", join("tests", "python", "requirements.txt"));
+export const clientPackages = () => installPythonPackages("clients", join("tests", "python", "requirements.txt"));

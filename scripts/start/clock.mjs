@@ -9,12 +9,12 @@ const MINUTE_MS = 60_000;
 export function runClock(address) {
   const url = `${address}/cdn-cgi/local/scheduled?cron=${encodeURIComponent("* * * * *")}`;
   // Ignores errors, because the service logs them, and the jobs run again in a minute.
-  const tick = () =>
+  const runJobs = () =>
     fetch(url).then(
       (response) => response.arrayBuffer(),
       () => {},
     );
   // The first run reports the vault keys of the service, which some commands wait for.
-  tick();
-  setInterval(tick, MINUTE_MS).unref();
+  runJobs();
+  setInterval(runJobs, MINUTE_MS).unref();
 }

@@ -19,7 +19,7 @@ async function tryKey(address, key) {
 }
 
 /** Fails if the running service does not accept the key. */
-export async function mustWork(key, { state }, address) {
+export async function ensureKeyWorks(key, { state }, address) {
   // With `--local-protocol https`, wrangler uses a self-signed certificate, which `fetch` rejects.
   if (address.startsWith("https:")) return;
   const { status, body } = await tryKey(address, key);

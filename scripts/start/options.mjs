@@ -79,7 +79,7 @@ export function options(allArgs) {
 }
 
 /** Fails if another program listens on the port. `option` sets the port. */
-export async function mustBeFree(port, host, option = "--port") {
+export async function ensurePortIsFree(port, host, option = "--port") {
   if (!port) return;
   const error = await new Promise((done) => {
     const probe = createServer();

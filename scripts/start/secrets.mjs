@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { work } from "../lib/paths.mjs";
 import { log } from "../lib/status.mjs";
 
-const FILE = ".dev.vars";
+const SECRETS_FILE = ".dev.vars";
 const SECRETS = {
   SESSION_SECRET: { purpose: "signs tokens", generate: () => randomBytes(32).toString("base64url") },
   VAULT_KEYS: {
@@ -18,14 +18,14 @@ const SECRETS = {
 
 /** Adds missing secrets to the file. */
 export function ensureSecrets(folder = work) {
-  const file = join(folder, FILE);
+  const file = join(folder, SECRETS_FILE);
   for (const [name, { purpose, generate }] of Object.entries(SECRETS)) {
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
     if (new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`, "m").test(text)) continue;
     const line = text === "" || text.endsWith("\n") ? "" : "\n";
     appendFileSync(file, `${line}${name}=${generate()}\n`, { mode: 0o600 });
     if (text === "") chmodSync(file, 0o600);
-    log(`Generated ${name}, which ${purpose} on this machine, in ${FILE}.`);
+    log(`Generated ${name}, which ${purpose} on this machine, in ${SECRETS_FILE}.`);
   }
 }
 
@@ -36,7 +36,7 @@ const POLL_INTERVAL_MS = 500;
  * this, a running service would not load a key that `vault-keys rotate` has added.
  */
 export function watchSecrets(folder = work) {
-  watchFile(join(folder, FILE), { interval: POLL_INTERVAL_MS, persistent: false }, () => {
+  watchFile(join(folder, SECRETS_FILE), { interval: POLL_INTERVAL_MS, persistent: false }, () => {
     const now = new Date();
     utimesSync(join(folder, "wrangler.toml"), now, now);
   });

@@ -6,15 +6,15 @@ import { withLock } from "../lib/lock.mjs";
 import { work } from "../lib/paths.mjs";
 import { asksForHelp } from "../lib/problem.mjs";
 import { run } from "../lib/run.mjs";
-import { elapsed, log, print, task, times } from "../lib/status.mjs";
+import { elapsed, log, print, task, finishedTasks } from "../lib/status.mjs";
 import { settleAll } from "../lib/settle-all.mjs";
 import { START_SECONDS, importCatalog, publishCatalog } from "./catalog.mjs";
 import { runClock } from "./clock.mjs";
 import { seedDemoAccount } from "./demo-connections.mjs";
-import { demoKey, mustWork } from "./demo-key.mjs";
+import { demoKey, ensureKeyWorks } from "./demo-key.mjs";
 import { importConnector, removeConnector, setClient, startPlatform } from "./demo-platform.mjs";
 import { configureSignIn } from "./demo-sign-in.mjs";
-import { HELP, mustBeFree, options } from "./options.mjs";
+import { HELP, ensurePortIsFree, options } from "./options.mjs";
 import { ensureSecrets, watchSecrets } from "./secrets.mjs";
 import { serve } from "./serve.mjs";
 import { welcome } from "./welcome.mjs";
@@ -36,9 +36,9 @@ function writeAddress(state, address) {
 }
 
 /** Prints the duration of each step of a slow start. */
-function summarize(took) {
+function printDurations(took) {
   if (took < SLOW_START_MS) return;
-  const longest = times.filter((step) => step.took >= 1000).sort((a, b) => b.took - a.took);
+  const longest = finishedTasks.filter((step) => step.took >= 1000).sort((a, b) => b.took - a.took);
   log(`\nReady after ${elapsed(took)}. The slowest steps, which partly ran in parallel:`);
   for (const step of longest) log(`  ${elapsed(step.took).padStart(12)}  ${step.label}`);
   log();
@@ -53,8 +53,8 @@ function summarize(took) {
 export async function start(args, prepare) {
   if (asksForHelp(args)) return print(HELP);
   const parsedOptions = options(args);
-  await mustBeFree(parsedOptions.port, parsedOptions.host);
-  if (parsedOptions.hasDemo) await mustBeFree(parsedOptions.demoPort, "127.0.0.1", "--demo-port");
+  await ensurePortIsFree(parsedOptions.port, parsedOptions.host);
+  if (parsedOptions.hasDemo) await ensurePortIsFree(parsedOptions.demoPort, "127.0.0.1", "--demo-port");
   const startedAt = Date.now();
   const { program, build } = await prepare();
   const storage = withLock("start", "it makes the catalog and the demo account", async () => {
@@ -75,10 +75,10 @@ export async function start(args, prepare) {
   });
   const [demo] = await settleAll([storage, build()]);
   const key = await demoKey(program, parsedOptions);
-  summarize(Date.now() - startedAt);
+  printDurations(Date.now() - startedAt);
   return serve(parsedOptions, async (address) => {
     demo?.register(address, key);
-    await mustWork(key, parsedOptions, address);
+    await ensureKeyWorks(key, parsedOptions, address);
     writeAddress(parsedOptions.state, address);
     runClock(address);
     watchSecrets();

@@ -18,7 +18,8 @@ async function retry(work, busy) {
 }
 
 /** Retries `work` while the file is locked. */
-export const whenNotBusy = (work) => retry(work, /SQLITE_BUSY/);
+export const retryWhileBusy = (work) => retry(work, /SQLITE_BUSY/);
 
 /** Waits until workerd can open a database. While the file is locked, workerd may only report an internal error. */
-export const untilOpen = (database) => retry(() => database.prepare("SELECT 1").run(), /SQLITE_BUSY|^internal error/);
+export const waitUntilOpen = (database) =>
+  retry(() => database.prepare("SELECT 1").run(), /SQLITE_BUSY|^internal error/);

@@ -13,7 +13,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { createRequire, enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { untilOpen, whenNotBusy } from "./busy.mjs";
+import { waitUntilOpen, retryWhileBusy } from "./busy.mjs";
 
 /** The number of values to read or write concurrently. */
 const CONCURRENCY = 50;
@@ -107,10 +107,10 @@ async function runKv(opened, request) {
       return { value: value && Buffer.from(value).toString("base64") };
     }
     case "put":
-      await whenNotBusy(() => put(opened, request.pairs));
+      await retryWhileBusy(() => put(opened, request.pairs));
       return {};
     case "delete":
-      await forEach(request.keys, (key) => whenNotBusy(() => namespace.delete(key)));
+      await forEach(request.keys, (key) => retryWhileBusy(() => namespace.delete(key)));
       return {};
     default:
       throw new Error(`unknown request: ${request.kv}`);
@@ -173,7 +173,7 @@ export class Storage {
   async #databaseOf(opened, id) {
     if (!this.#databases.has(id)) {
       const database = await opened.getD1Database(id);
-      await untilOpen(database);
+      await waitUntilOpen(database);
       this.#databases.set(id, database);
     }
     return this.#databases.get(id);
@@ -185,7 +185,7 @@ export class Storage {
     try {
       if (request.kv) return await runKv(opened, request);
       const database = await this.#databaseOf(opened, request.database);
-      const results = await whenNotBusy(() =>
+      const results = await retryWhileBusy(() =>
         database.batch(request.sql.map((statement) => database.prepare(statement))),
       );
       return { results: results.map((result) => result.results), size: results.at(-1)?.meta.size_after ?? 0 };

@@ -32,15 +32,15 @@ describe("the demo platform", () => {
     now += 60_000;
   });
 
-  const ask = (path, options) => fetch(`${demo.origin}${path}`, { redirect: "manual", ...options });
+  const sendRequest = (path, options) => fetch(`${demo.origin}${path}`, { redirect: "manual", ...options });
   const api = async (method, path, { headers = ADA, body } = {}) => {
-    const response = await ask(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const response = await sendRequest(`/api${path}`, { method, headers, body: body && JSON.stringify(body) });
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined };
   };
   const bearer = (token) => ({ headers: { authorization: `Bearer ${token}` } });
   const send = async (path, parameters) => {
-    const response = await ask(path, { method: "POST", body: new URLSearchParams(parameters) });
+    const response = await sendRequest(path, { method: "POST", body: new URLSearchParams(parameters) });
     const text = await response.text();
     return { status: response.status, body: text ? JSON.parse(text) : undefined };
   };
@@ -67,7 +67,11 @@ describe("the demo platform", () => {
   };
   /** Submits the consent form. */
   const submitConsent = (parameters, form, origin = demo.origin) =>
-    ask(`/oauth/authorize?${parameters}`, { method: "POST", headers: { origin }, body: new URLSearchParams(form) });
+    sendRequest(`/oauth/authorize?${parameters}`, {
+      method: "POST",
+      headers: { origin },
+      body: new URLSearchParams(form),
+    });
   const CONSENT = [
     ["answer", "allow"],
     ["person", "ada"],
@@ -107,13 +111,16 @@ describe("the demo platform", () => {
       { client_id: undefined },
     ]) {
       const parameters = query({ code_challenge: challenge, ...changes });
-      for (const response of [await ask(`/oauth/authorize?${parameters}`), await submitConsent(parameters, CONSENT)]) {
+      for (const response of [
+        await sendRequest(`/oauth/authorize?${parameters}`),
+        await submitConsent(parameters, CONSENT),
+      ]) {
         assert.equal(response.status, 400, JSON.stringify(changes));
         assert.equal(response.headers.get("location"), null);
       }
     }
     const aliased = query({ code_challenge: challenge, redirect_uri: "http://127.0.0.1:8787/connect/callback" });
-    assert.equal((await ask(`/oauth/authorize?${aliased}`)).status, 200);
+    assert.equal((await sendRequest(`/oauth/authorize?${aliased}`)).status, 200);
   });
 
   test("rejects an authorization request without PKCE, without state, or with unknown scopes", async () => {
@@ -127,20 +134,20 @@ describe("the demo platform", () => {
       [{ code_challenge: challenge, response_type: "token" }, "unsupported_response_type"],
       [{ code_challenge: challenge, scope: "notes:read admin" }, "invalid_scope"],
     ]) {
-      const response = await ask(`/oauth/authorize?${query(changes)}`);
+      const response = await sendRequest(`/oauth/authorize?${query(changes)}`);
       const returnUrl = new URL(response.headers.get("location"));
       assert.deepEqual([response.status, returnUrl.searchParams.get("error")], [303, error], JSON.stringify(changes));
     }
     const repeated = query({ code_challenge: challenge });
     repeated.append("state", "other");
-    const returnUrl = new URL((await ask(`/oauth/authorize?${repeated}`)).headers.get("location"));
+    const returnUrl = new URL((await sendRequest(`/oauth/authorize?${repeated}`)).headers.get("location"));
     assert.equal(returnUrl.searchParams.get("error"), "invalid_request");
   });
 
   test("the person chooses the account and the scopes, or denies", async () => {
     const { challenge } = pkce();
     const parameters = query({ code_challenge: challenge, scope: "notes:read" });
-    const page = await (await ask(`/oauth/authorize?${parameters}`)).text();
+    const page = await (await sendRequest(`/oauth/authorize?${parameters}`)).text();
     assert.ok(page.includes("Ada Example") && page.includes("Ben Example"));
     assert.ok(page.includes('value="notes:read"') && !page.includes('value="notes:write"'));
     const denied = new URL((await submitConsent(parameters, [["answer", "deny"]])).headers.get("location"));
@@ -161,7 +168,7 @@ describe("the demo platform", () => {
     const parameters = query({ code_challenge: pkce().challenge });
     for (const origin of ["https://evil.example", "null", "http://localhost:8787"])
       assert.equal((await submitConsent(parameters, CONSENT, origin)).status, 403, origin);
-    assert.equal((await ask("/people/ada/key", { method: "POST" })).status, 403);
+    assert.equal((await sendRequest("/people/ada/key", { method: "POST" })).status, 403);
   });
 
   test("exchanges a code once, within a minute, with the same redirect URI and its verifier", async () => {
@@ -187,7 +194,7 @@ describe("the demo platform", () => {
     // Reuse revokes the tokens.
     assert.ok(!(await isAccepted(body.access_token)));
     await expectRejected(refresh(body.refresh_token), "invalid_grant");
-    const jsonResponse = await ask("/oauth/token", { method: "POST", body: JSON.stringify(await authorize()) });
+    const jsonResponse = await sendRequest("/oauth/token", { method: "POST", body: JSON.stringify(await authorize()) });
     assert.equal(jsonResponse.status, 400);
   });
 
@@ -221,10 +228,10 @@ describe("the demo platform", () => {
     assert.equal((await revoke("unknown")).status, 200);
     await expectRejected(send("/oauth/revoke", { token: "t", client_id: "another" }), "invalid_client", 401);
     const { access_token } = await connect();
-    const page = await (await ask("/people/ada")).text();
+    const page = await (await sendRequest("/people/ada")).text();
     const grant = page.match(/name="grant" value="([^"]+)"/)[1];
     const press = (person) =>
-      ask(`/people/${person}/revoke`, {
+      sendRequest(`/people/${person}/revoke`, {
         method: "POST",
         headers: { origin: demo.origin },
         body: new URLSearchParams({ grant }),
@@ -272,19 +279,19 @@ describe("the demo platform", () => {
   });
 
   test("responds to `busy=1` with 429, and accepts the next request", async () => {
-    const ask = async () => {
+    const sendRequest = async () => {
       const { status, headers } = await api("GET", "/notes?busy=1");
       return [status, headers.get("retry-after")];
     };
     assert.deepEqual(
-      [await ask(), await ask()],
+      [await sendRequest(), await sendRequest()],
       [
         [429, "1"],
         [200, null],
       ],
     );
     now += 60_000;
-    assert.equal((await ask())[0], 429);
+    assert.equal((await sendRequest())[0], 429);
   });
 
   test("describes the error of an invalid request", async () => {
@@ -323,7 +330,7 @@ describe("the demo platform", () => {
   test("a restart keeps notes, grants and keys; the file contains no tokens", async () => {
     const { body } = await api("POST", "/notes", { body: { title: "Kept" } });
     const { access_token, refresh_token } = await connect();
-    await ask("/people/ben/key", { method: "POST", headers: { origin: demo.origin } });
+    await sendRequest("/people/ben/key", { method: "POST", headers: { origin: demo.origin } });
     await demo.close();
     const savedState = readFileSync(file, "utf8");
     assert.ok(!savedState.includes(access_token) && !savedState.includes(refresh_token));
@@ -349,12 +356,12 @@ describe("the demo platform", () => {
     });
     await new Promise((done) => service.listen(0, "127.0.0.1", done));
     const post = (path, identity, origin = demo.origin) =>
-      ask(path, { method: "POST", headers: { origin }, body: new URLSearchParams({ identity }) });
+      sendRequest(path, { method: "POST", headers: { origin }, body: new URLSearchParams({ identity }) });
     try {
-      assert.equal((await ask("/sign-in?request=ar_1")).status, 404, "without a key, there is no sign-in");
+      assert.equal((await sendRequest("/sign-in?request=ar_1")).status, 404, "without a key, there is no sign-in");
       demo.register(`http://127.0.0.1:${service.address().port}`, "sk_test_demo");
-      assert.equal((await ask("/sign-in")).status, 400);
-      const page = await ask("/sign-in?request=ar_1");
+      assert.equal((await sendRequest("/sign-in")).status, 400);
+      const page = await sendRequest("/sign-in?request=ar_1");
       assert.equal(page.status, 200);
       assert.match(page.headers.get("content-security-policy"), /frame-ancestors 'none'/);
       assert.match(await page.text(), /action="\/sign-in\?request=ar_1"/);
@@ -422,9 +429,9 @@ describe("the demo platform", () => {
 
   test("pages escape the content of notes", async () => {
     await api("POST", "/notes", { body: { title: "<script>alert(1)</script>" } });
-    const page = await (await ask("/people/ada")).text();
+    const page = await (await sendRequest("/people/ada")).text();
     assert.ok(page.includes("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.includes("<script"));
-    const errorPage = await (await ask(`/oauth/authorize?${query({ redirect_uri: "<script>" })}`)).text();
+    const errorPage = await (await sendRequest(`/oauth/authorize?${query({ redirect_uri: "<script>" })}`)).text();
     assert.ok(!errorPage.includes("<script"));
   });
 });

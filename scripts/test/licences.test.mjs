@@ -6,17 +6,17 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../lib/paths.mjs";
 import { run } from "../lib/run.mjs";
-import { BUNDLED, crates, spdx } from "../release/parts.mjs";
+import { BUNDLED, crates, spdx } from "../release/components.mjs";
 
 const PERMISSIVE = new Set([
   ...["MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "ISC", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "Zlib"],
   ...["Unlicense", "CC0-1.0", "Unicode-3.0", "BlueOak-1.0.0"],
 ]);
 /** Licences that are allowed for tools that run on a developer's machine and are not distributed. */
-const FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0", "Python-2.0"]);
+const ALLOWED_FOR_TOOLS = new Set([...PERMISSIVE, "MPL-2.0", "LGPL-3.0-or-later", "CC-BY-4.0", "Python-2.0"]);
 
 /** The licences of packages whose metadata has no licence expression, but a file or a list, an old format of npm. */
-const WITHOUT_EXPRESSION = {
+const LICENCES_WITHOUT_EXPRESSION = {
   "@figma/rest-api-spec": "MIT",
   "@modelcontextprotocol/inspector": "Apache-2.0 AND MIT",
   "compute-gcd": "MIT",
@@ -110,9 +110,12 @@ test("every npm package has an integrity hash and an allowed licence; bundled on
   const all = Object.entries(packages)
     .filter(([path, { link }]) => path.includes("node_modules/") && !link)
     .map(([path, one]) => ({ name: path.split("node_modules/").at(-1), ...one }))
-    .map((npmPackage) => ({ ...npmPackage, license: WITHOUT_EXPRESSION[npmPackage.name] ?? npmPackage.license }));
+    .map((npmPackage) => ({
+      ...npmPackage,
+      license: LICENCES_WITHOUT_EXPRESSION[npmPackage.name] ?? npmPackage.license,
+    }));
   assert.ok(all.length > 100);
-  assert.deepEqual(packagesNotAllowed(all, FOR_TOOLS), []);
+  assert.deepEqual(packagesNotAllowed(all, ALLOWED_FOR_TOOLS), []);
   assert.deepEqual(
     all.filter(({ resolved = "" }) => !/^(https:\/\/registry\.npmjs\.org\/|$)/.test(resolved)).map(({ name }) => name),
     [],

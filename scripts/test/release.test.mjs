@@ -9,7 +9,7 @@ import formats from "ajv-formats";
 import { root } from "../lib/paths.mjs";
 import { notes } from "../release/notes.mjs";
 import { unmetPreconditions } from "../release/preconditions.mjs";
-import { bundled, crates } from "../release/parts.mjs";
+import { bundled, crates } from "../release/components.mjs";
 import { licences } from "../release/sample-catalog.mjs";
 import { sbom } from "../release/sbom.mjs";
 import { configuration } from "../release/server-package.mjs";

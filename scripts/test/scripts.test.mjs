@@ -18,7 +18,7 @@ import { constants, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { decode } from "../../npm/src/core/wasm/decode.ts";
-import { logosOf } from "../../www/logos.ts";
+import { loadLogos } from "../../www/logos.ts";
 import { encode } from "../lib/encode.mjs";
 import { withLock } from "../lib/lock.mjs";
 import { root, state } from "../lib/paths.mjs";
@@ -421,7 +421,7 @@ describe("the logos of providers.toml", () => {
   const file = readFileSync(join(root, "providers.toml"), "utf8");
 
   test("exist, and have enough contrast to their tiles", () => {
-    const logos = logosOf(file);
+    const logos = loadLogos(file);
     const logoLines = file.split("\n").filter((line) => line.startsWith("logo = "));
     assert.ok(logos.size > 200 && logoLines.every((line) => logos.has(line.slice(8, -1))), `${logos.size}`);
     for (const [slug, svg] of logos) {
@@ -433,7 +433,7 @@ describe("the logos of providers.toml", () => {
   });
 
   test("are reported if they can't be used", () => {
-    assert.throws(() => logosOf('logo = "slack"\nlogo = "slakc"\n  logo="sanity"\n# logo = "not-meant"\n'), {
+    assert.throws(() => loadLogos('logo = "slack"\nlogo = "slakc"\n  logo="sanity"\n# logo = "not-meant"\n'), {
       message:
         "providers.toml: the package simple-icons has no icon `slakc`; the icon `sanity` has a licence of its own, MIT: name another `logo`, or leave it out.",
     });

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::grant::Grant;
 use super::sign_in::Endpoint;
-use super::statements::{BrowserStep, CONTINUE_MS};
+use super::statements::{BrowserStep, CONTINUE_URL_LIFETIME_MS};
 use crate::auth::key::hash;
 use crate::auth::statements::Guard;
 use crate::auth::statements::key_is_valid;
@@ -56,7 +56,7 @@ pub struct Approval {
     pub account: String,
     pub environment: Environment,
     pub endpoint: String,
-    /// The id of the grant or, for a session token, the result of [`owner_of`].
+    /// The id of the grant or, for a session token, the result of [`approval_owner`].
     pub grant_id: String,
     /// The identity that must approve the call.
     pub identity: String,
@@ -106,7 +106,7 @@ const IS_FROM_SESSION: &str = "substr(grant_id, 1, 8) = 'session:'";
 
 /// The value of the column `grant_id` for calls made with a token. All session tokens of a key and
 /// identity have the same value, so that an agent can fetch the response with a newer token.
-pub fn owner_of(token: &Token) -> String {
+pub fn approval_owner(token: &Token) -> String {
     if let Some(grant) = &token.grant {
         return grant.id.clone();
     }
@@ -164,7 +164,7 @@ impl NewApproval<'_> {
         };
         let mut params = vec![
             Param::text(self.id),
-            Param::Text(owner_of(self.token)),
+            Param::Text(approval_owner(self.token)),
             Param::text(self.connection_id),
             Param::text(self.action),
             Param::text(self.title),
@@ -235,7 +235,7 @@ pub fn prune(now: u64) -> Statement {
 }
 
 /// Selects an unexpired approval of an active grant or of a session token.
-pub fn select_of_owner(owner: &str, id: &str, now: u64) -> Statement {
+pub fn select_for_owner(owner: &str, id: &str, now: u64) -> Statement {
     statement(
         format!(
             "SELECT * FROM agent_approvals WHERE id = ?1 AND grant_id = ?2 AND expires_at > ?3 AND ({IS_FROM_SESSION} OR EXISTS (SELECT 1 FROM agent_grants g WHERE g.id = grant_id AND g.state = 'active'))"
@@ -298,7 +298,7 @@ pub fn authenticate_by_app(
     let mut sql = Sql::new(guard);
     sql.push("UPDATE agent_approvals SET secret_hash = ").text(secret_hash);
     sql.push(", browser_hash = ").text(browser_hash);
-    sql.push(", secret_expires_at = ").integer(now.saturating_add(CONTINUE_MS));
+    sql.push(", secret_expires_at = ").integer(now.saturating_add(CONTINUE_URL_LIFETIME_MS));
     sql.push(" WHERE id = ").text(id).push(" AND endpoint = ").text(endpoint);
     sql.push(" AND identity = ").text(identity).push(" AND identity_type IS ");
     sql.bind(Param::optional_text(identity_type.map(IdentityType::as_str)));

@@ -14,13 +14,13 @@ use crate::util::json;
 
 const PREFIX: &str = "mc_";
 /// The maximum length of a metadata document, in bytes.
-pub const MAX_DOCUMENT: usize = 5 << 10;
+pub const MAX_DOCUMENT_BYTES: usize = 5 << 10;
 /// The maximum number of redirect URIs.
-const MAX_URIS: usize = 10;
+const MAX_REDIRECT_URIS: usize = 10;
 /// The maximum length of a redirect URI, in characters.
-const MAX_URI: usize = 512;
+const MAX_REDIRECT_URI_LENGTH: usize = 512;
 /// The maximum length of a signed registration, in characters.
-const MAX_ID: usize = 4096;
+const MAX_CLIENT_ID_LENGTH: usize = 4096;
 /// The maximum length of the URL of a metadata document, in characters.
 const MAX_DOCUMENT_URL: usize = 512;
 
@@ -115,7 +115,7 @@ impl Metadata {
     fn parse(document: &[u8]) -> Result<Self, MetadataError> {
         let metadata: Self = json::from_bytes(document)
             .map_err(|_| invalid("The metadata must be a JSON object with `redirect_uris`."))?;
-        if metadata.redirect_uris.is_empty() || metadata.redirect_uris.len() > MAX_URIS {
+        if metadata.redirect_uris.is_empty() || metadata.redirect_uris.len() > MAX_REDIRECT_URIS {
             return Err(invalid_uri("`redirect_uris` must have 1 to 10 items."));
         }
         if let Some(message) = metadata.redirect_uris.iter().find_map(|uri| redirect_uri(uri)) {
@@ -155,7 +155,7 @@ impl Client {
         let registered =
             Registration { endpoint: endpoint.to_owned(), name, redirect_uris, issued_at };
         let Some(id) = secrets.sign_text(PREFIX, &registered) else { return Ok(None) };
-        if id.len() > MAX_ID {
+        if id.len() > MAX_CLIENT_ID_LENGTH {
             return Err(invalid_uri("The redirect URIs are too long in total."));
         }
         // Clients get no secret. RFC 7591 lets the server replace the authentication method that a
@@ -201,7 +201,7 @@ impl Client {
     }
 
     /// Whether a client ID is the URL of a metadata document. Such a URL must have a path.
-    pub fn is_document(id: &str) -> bool {
+    pub fn is_document_url(id: &str) -> bool {
         let path = id.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
         // URL parsers also treat `%2e` as a dot.
         let plain = |segment: &str| segment.to_ascii_lowercase().replace("%2e", ".");
@@ -271,7 +271,7 @@ impl Destination {
 /// Checks a redirect URI: `https`, `http` with a loopback address, or a native app's private-use scheme (RFC 8252).
 fn redirect_uri(uri: &str) -> Option<&'static str> {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&byte);
-    if !(1..=MAX_URI).contains(&uri.len()) || !uri.bytes().all(is_plain) {
+    if !(1..=MAX_REDIRECT_URI_LENGTH).contains(&uri.len()) || !uri.bytes().all(is_plain) {
         return Some("A redirect URI must have 1 to 512 characters that a URI may contain.");
     }
     if uri.contains('#') {
@@ -317,7 +317,7 @@ mod tests {
     use crate::auth::token::SessionSecrets;
 
     #[test]
-    fn redirect_uris_are_sites_loopback_addresses_and_schemes_of_programs() {
+    fn accepts_https_loopback_and_private_use_redirect_uris() {
         for uri in [
             "https://claude.ai/api/mcp/auth_callback",
             "https://app.example:8443/cb?x=1",
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_port_of_a_loopback_address_may_differ() {
+    fn loopback_redirect_uris_may_differ_in_port() {
         let document = json!({"client_id": "https://app.example/c", "redirect_uris": [
             "https://app.example/cb", "http://localhost:1/cb", "http://[::1]/cb", "cursor://a/cb",
         ]});
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metadata_document_names_its_own_url() {
+    fn metadata_document_must_contain_its_url() {
         let url = "https://app.example/client.json";
         let parse = |document: serde_json::Value| {
             Client::from_document(url, document.to_string().as_bytes())
@@ -428,7 +428,7 @@ mod tests {
         ] {
             assert!(parse(invalid_document.clone()).is_err(), "{invalid_document}");
         }
-        for (id, is_document) in [
+        for (id, is_document_url) in [
             (url, true),
             ("https://app.example", false),
             ("https://app.example/", false),
@@ -438,7 +438,7 @@ mod tests {
             ("http://app.example/c", false),
             ("mc_x", false),
         ] {
-            assert_eq!(Client::is_document(id), is_document, "{id}");
+            assert_eq!(Client::is_document_url(id), is_document_url, "{id}");
         }
     }
 

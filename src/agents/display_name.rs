@@ -27,17 +27,17 @@ const fn is_apostrophe(letter: char) -> bool {
 /// Removes invisible characters and quotation marks from a name. An apostrophe is kept only between
 /// two letters, because two apostrophes look like a quotation mark.
 pub fn display_name(name: &str) -> String {
-    let mut shown = String::new();
+    let mut displayed = String::new();
     let mut letters = visible(name).filter(|letter| !breaks_quotation(*letter)).peekable();
     while let Some(letter) = letters.next() {
-        let is_between = shown.ends_with(char::is_alphanumeric)
+        let is_between = displayed.ends_with(char::is_alphanumeric)
             && letters.peek().is_some_and(|next| next.is_alphanumeric());
         if !is_apostrophe(letter) || is_between {
-            shown.push(letter);
+            displayed.push(letter);
         }
     }
-    let shown: String = shown.trim().chars().take(MAX_NAME).collect();
-    shown
+    let displayed: String = displayed.trim().chars().take(MAX_NAME).collect();
+    displayed
         .trim_end_matches(|letter: char| is_apostrophe(letter) || letter.is_whitespace())
         .to_owned()
 }
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_displayed_name_has_no_quotation_marks() {
-        for (name, shown) in [
+        for (name, displayed) in [
             ("Claude\" (this name is verified) \"", "Claude (this name is verified)"),
             ("Claude\u{275e} ok \u{275d}", "Claude ok"),
             ("Claude\u{ff02} ok \u{ff02}", "Claude ok"),
@@ -61,7 +61,7 @@ mod tests {
             ("l'app d’Ann", "l'app d’Ann"),
             ("''", ""),
         ] {
-            assert_eq!(display_name(name), shown, "{name}");
+            assert_eq!(display_name(name), displayed, "{name}");
         }
     }
 }

@@ -131,7 +131,7 @@ impl Grant {
             grant: Some(TokenGrant {
                 id: self.id.clone(),
                 endpoint: self.endpoint.clone(),
-                may_ask_more: self.access == Access::Write || self.requested == Access::Read,
+                can_request_more: self.access == Access::Write || self.requested == Access::Read,
             }),
         }
     }

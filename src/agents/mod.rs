@@ -53,7 +53,7 @@ impl Access {
                 let reads = [Scope::CatalogRead, Scope::ConnectionsRead, Scope::ConnectionsCall];
                 reads.into_iter().collect()
             }
-            Self::Write => Scope::OF_TOKENS.into_iter().collect(),
+            Self::Write => Scope::TOKEN_SCOPES.into_iter().collect(),
         }
     }
 }

@@ -14,7 +14,7 @@ pub const PREFIX: &str = "rt_";
 /// How long a token remains valid after the first use of its successor, in milliseconds.
 pub const GRACE_MS: u64 = 60 * 1000;
 /// How long an unused grant remains valid, in milliseconds.
-pub const IDLE_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+pub const IDLE_TIMEOUT_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The claims of a refresh token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -78,13 +78,13 @@ pub fn seal_context<'a>(
 }
 
 /// The URL of an endpoint.
-pub fn address(base: &str, id: &str) -> String {
+pub fn endpoint_url(base: &str, id: &str) -> String {
     format!("{base}/mcp/{id}")
 }
 
 /// The redirect URI to register at the OpenID provider.
 pub fn redirect_uri(base: &str, id: &str) -> String {
-    address(base, id) + "/callback"
+    endpoint_url(base, id) + "/callback"
 }
 
 impl Endpoint {
@@ -100,7 +100,7 @@ impl Endpoint {
     pub fn to_json(&self, base: &str) -> Option<Vec<u8>> {
         let kind = self.r#type?;
         Some(crate::util::json::bytes(&SignInView {
-            endpoint: &address(base, &self.id),
+            endpoint: &endpoint_url(base, &self.id),
             r#type: kind,
             issuer: self.issuer.as_deref(),
             client_id: self.client_id.as_deref(),

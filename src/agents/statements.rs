@@ -5,7 +5,7 @@
 //! invalid.
 
 use super::grant::{Grant, State};
-use super::refresh::{GRACE_MS, IDLE_MS, RefreshToken};
+use super::refresh::{GRACE_MS, IDLE_TIMEOUT_MS, RefreshToken};
 use super::request::{AccessRequest, AgentRequest, LIFETIME_MS};
 use super::sign_in::SignInType;
 use super::{Access, Confirm};
@@ -18,9 +18,9 @@ use crate::terms::IdentityType;
 use crate::util::case_fold::fold;
 
 /// The lifetime of a code, in milliseconds.
-pub const CODE_MS: u64 = 60 * 1000;
+pub const CODE_LIFETIME_MS: u64 = 60 * 1000;
 /// The lifetime of a `continueUrl`, in milliseconds.
-pub const CONTINUE_MS: u64 = 60 * 1000;
+pub const CONTINUE_URL_LIFETIME_MS: u64 = 60 * 1000;
 
 pub(super) fn statement(
     sql: impl Into<std::borrow::Cow<'static, str>>,
@@ -33,7 +33,7 @@ pub fn select_endpoint(id: &str) -> Statement {
     statement("SELECT * FROM agent_endpoints WHERE id = ?1", vec![Param::text(id)])
 }
 
-pub fn select_own(guard: &Guard<'_>) -> Statement {
+pub fn select_for_caller(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT e.* FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ").guard();
     sql.finish()
@@ -49,7 +49,7 @@ pub struct NewSignIn<'a> {
     /// The client secret, encrypted with the id of the existing endpoint as its context.
     pub sealed: Option<&'a Sealed>,
     /// Whether to keep the stored client secret. Then `sealed` is ignored.
-    pub keeps_sealed: bool,
+    pub keeps_stored_secret: bool,
     pub identity_claim: Option<&'a str>,
     pub identity_type: Option<IdentityType>,
     pub confirm: Option<Confirm>,
@@ -85,7 +85,7 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> Statement {
         sql.push(", ").push(column).push(" = ").bind(Param::optional_text(value));
     }
     sql.push(", sealed = ");
-    if new.keeps_sealed {
+    if new.keeps_stored_secret {
         // The stored secret is kept only if the provider and the client are unchanged.
         sql.push("iif(issuer IS ").bind(Param::optional_text(new.issuer));
         sql.push(" AND client_id IS ").bind(Param::optional_text(new.client_id));
@@ -192,7 +192,7 @@ impl NewGrant<'_> {
     pub fn insert_by_app(&self, guard: &Guard<'_>) -> Statement {
         let mut sql = Sql::new(guard);
         sql.push(INSERT_GRANT);
-        self.push(&mut sql, "k.id", State::Authenticated, CONTINUE_MS);
+        self.push(&mut sql, "k.id", State::Authenticated, CONTINUE_URL_LIFETIME_MS);
         sql.push(" FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment AND e.type = 'app' AND e.id = ");
         sql.text(&self.request.endpoint).push(" WHERE ").guard();
         self.push_request_limit(&mut sql);
@@ -331,7 +331,7 @@ pub struct Consent<'a> {
 pub fn consent(step: BrowserStep<'_>, id: &str, consent: Consent<'_>) -> Statement {
     statement(
         format!(
-            "UPDATE agent_grants SET state = 'consented', claimed_by = ?4, expires_at = ?5 + {CODE_MS}, access = iif(access = 'write', ?6, 'read'), platforms = coalesce(?7, platforms), confirm = iif(?9 = 'write', ?9, coalesce(confirm, ?9)), secret_hash = ?8 WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' AND expires_at > ?5 AND {}",
+            "UPDATE agent_grants SET state = 'consented', claimed_by = ?4, expires_at = ?5 + {CODE_LIFETIME_MS}, access = iif(access = 'write', ?6, 'read'), platforms = coalesce(?7, platforms), confirm = iif(?9 = 'write', ?9, coalesce(confirm, ?9)), secret_hash = ?8 WHERE id = ?1 AND endpoint = ?2 AND browser_hash = ?3 AND state = 'opened' AND expires_at > ?5 AND {}",
             key_is_valid("?5")
         ),
         [
@@ -379,7 +379,7 @@ pub fn exchange(
     [
         statement(
             format!(
-                "UPDATE agent_grants SET state = 'active', claimed_by = ?4, client_state = NULL, last_used_at = ?5, expires_at = ?5 + {IDLE_MS} WHERE {belongs_to_client} AND state = 'consented' AND expires_at > ?5 AND challenge = ?6 AND (?7 IS NULL OR redirect_uri = ?7) AND {}",
+                "UPDATE agent_grants SET state = 'active', claimed_by = ?4, client_state = NULL, last_used_at = ?5, expires_at = ?5 + {IDLE_TIMEOUT_MS} WHERE {belongs_to_client} AND state = 'consented' AND expires_at > ?5 AND challenge = ?6 AND (?7 IS NULL OR redirect_uri = ?7) AND {}",
                 key_is_valid("?5")
             ),
             params,
@@ -431,7 +431,7 @@ pub fn refresh(
         ),
         statement(
             format!(
-                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_MS} WHERE {belongs_to_client} AND {is_valid_generation} AND (access = 'write' OR coalesce(?6, 'read') = 'read')"
+                "UPDATE agent_grants SET rotated_at = iif(?5 > generation, ?4, rotated_at), generation = max(generation, ?5), last_used_at = ?4, expires_at = ?4 + {IDLE_TIMEOUT_MS} WHERE {belongs_to_client} AND {is_valid_generation} AND (access = 'write' OR coalesce(?6, 'read') = 'read')"
             ),
             refreshed,
         ),

@@ -88,7 +88,7 @@ pub fn delete_own_grants(
 }
 
 /// Selects a user's grants, newest first.
-pub fn select_grants_of(owner: GrantOwner<'_>, now: u64) -> Statement {
+pub fn select_grants_by_owner(owner: GrantOwner<'_>, now: u64) -> Statement {
     statement(
         format!(
             "SELECT * FROM agent_grants INDEXED BY agent_grants_of_identity WHERE account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND state = 'active' AND expires_at > ?5 ORDER BY created_at DESC, id DESC LIMIT {MAX_GRANTS}"

@@ -13,7 +13,7 @@ pub mod statements;
 const PREFIX: &str = "aud_";
 
 /// The number of hexadecimal digits in an id.
-const DIGITS: usize = 25;
+const ID_DIGITS: usize = 25;
 
 /// The id of an entry. Ids sort by time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl AuditId {
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix(PREFIX)?;
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        (digits.len() == DIGITS && digits.bytes().all(is_digit)).then(|| Self(text.to_owned()))
+        (digits.len() == ID_DIGITS && digits.bytes().all(is_digit)).then(|| Self(text.to_owned()))
     }
 
     /// A lower bound for the ids of entries written at `at` or later, in milliseconds since
@@ -124,7 +124,7 @@ mod tests {
     use super::AuditId;
 
     #[test]
-    fn ids_sort_by_time_and_have_one_form() {
+    fn ids_sort_by_time_and_have_one_format() {
         let text = &format!("{}{}", AuditId::lower_bound(1_800_000_000_000), "f".repeat(14));
         let id = AuditId::parse(text).unwrap();
         assert_eq!(id.as_str(), text);

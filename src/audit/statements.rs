@@ -9,7 +9,7 @@ use crate::ports::{Param, Statement};
 use crate::terms::AuditAction;
 
 /// The tables whose changes are audited, as in `schema/0001_init.sql`.
-const AUDITED: [&str; 9] = [
+const AUDITED_TABLES: [&str; 9] = [
     "agent_endpoints",
     "agent_grants",
     "api_keys",
@@ -29,7 +29,7 @@ pub fn is_audited(sql: &str) -> bool {
         Some("UPDATE") => words.next(),
         _ => None,
     };
-    table.is_some_and(|table| AUDITED.contains(&table))
+    table.is_some_and(|table| AUDITED_TABLES.contains(&table))
 }
 
 /// Sets the actor and the request of all following changes in the batch. Triggers copy them to the
@@ -103,7 +103,7 @@ pub fn clear_actor() -> Statement {
 const READ: &str = "INSERT INTO audit (";
 
 /// Whether a statement only logs a read. Such a statement causes no events.
-pub fn is_read(sql: &str) -> bool {
+pub fn is_read_entry(sql: &str) -> bool {
     sql.starts_with(READ)
 }
 

@@ -95,7 +95,11 @@ fn is_expired(expires_at: Option<u64>, now: u64) -> bool {
 impl KeyCache {
     /// Returns the cached scopes of a key if they are not older than [`TRUST_MS`]. Fails if the key
     /// has expired since, which the cache detects without a query.
-    pub fn recall(&self, key: &ApiKey, now: u64) -> Result<Option<Scopes>, AuthenticationError> {
+    pub fn get_cached(
+        &self,
+        key: &ApiKey,
+        now: u64,
+    ) -> Result<Option<Scopes>, AuthenticationError> {
         let Ok(mut cache) = self.0.try_borrow_mut() else { return Ok(None) };
         let cached = cache.get(&key.hash());
         let Some(key) = cached.filter(|key| is_recent(now, key.since, TRUST_MS)) else {

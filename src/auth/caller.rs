@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shard_of_a_malformed_secret_is_the_first() {
+    fn malformed_secrets_belong_to_the_first_shard() {
         let key =
             ApiKey::generate(Environment::Live, Shard::new(10).unwrap(), |bytes| bytes.fill(1));
         assert_eq!(shard_of(key.reveal()), key.shard());

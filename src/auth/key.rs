@@ -14,9 +14,9 @@ const RANDOM_LEN: usize = 32;
 /// The number of characters in the checksum. 62^6 > 2^32.
 const CHECKSUM_LEN: usize = 6;
 /// The number of characters after the prefix.
-const LEN: usize = RANDOM_LEN + CHECKSUM_LEN;
+const LEN_WITHOUT_SHARD: usize = RANDOM_LEN + CHECKSUM_LEN;
 /// The number of characters after the prefix, including shard digits.
-const MARKED_LEN: usize = DIGITS + LEN;
+const LEN_WITH_SHARD: usize = DIGITS + LEN_WITHOUT_SHARD;
 
 /// A well-formed API key. `Debug` prints only its environment.
 #[derive(Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ fn split(text: &str) -> Option<(Environment, &str)> {
 /// The shard digits of a key, if it has any. Does not verify the key.
 pub(super) fn shard_digits(text: &str) -> Option<&str> {
     let (_, rest) = split(text)?;
-    rest.get(..DIGITS).filter(|_| rest.len() == MARKED_LEN)
+    rest.get(..DIGITS).filter(|_| rest.len() == LEN_WITH_SHARD)
 }
 
 /// Checks the format and the checksum of a key. Returns its environment and shard.
@@ -113,7 +113,7 @@ pub fn check(text: &str) -> Result<(Environment, Shard), MalformedKeyError> {
     let (environment, rest) = split(text).ok_or(MalformedKeyError)?;
     let shard = match shard_digits(text) {
         Some(digits) => Shard::from_digits(digits).ok_or(MalformedKeyError)?,
-        None if rest.len() == LEN => Shard::FIRST,
+        None if rest.len() == LEN_WITHOUT_SHARD => Shard::FIRST,
         None => return Err(MalformedKeyError),
     };
     let (body, stated_checksum) = text

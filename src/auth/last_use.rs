@@ -54,7 +54,7 @@ impl LastUses {
         if self.0.try_borrow().ok()?.contains(&use_id) {
             return None;
         }
-        // A session that was idle for an hour (`console::IDLE_MS`) has ended, and is not revived.
+        // A session that was idle for an hour (`console::IDLE_TIMEOUT_MS`) has ended, and is not revived.
         let statement = Statement {
             sql: "UPDATE console_sessions SET used_at = ?2 WHERE id = ?1 AND code_hash IS NULL AND expires_at > ?2 AND used_at > ?2 - 3600000 AND used_at <= ?2 - 60000".into(),
             params: vec![Param::text(id), Param::integer(now)],

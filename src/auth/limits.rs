@@ -109,7 +109,7 @@ impl Limits {
 }
 
 /// The distinct platforms of the actions.
-pub fn platforms_of(actions: &Names) -> Vec<String> {
+pub fn platforms_in_actions(actions: &Names) -> Vec<String> {
     let mut platforms: Vec<String> = Vec::new();
     for action in actions.all() {
         let platform = action.split('/').next().unwrap_or_default();
@@ -135,7 +135,7 @@ pub fn check_action(text: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Confirm, Limits, check_action, platforms_of};
+    use super::{Access, Confirm, Limits, check_action, platforms_in_actions};
     use crate::util::name_set::Names;
 
     fn limits(access: Access, actions: &[&str]) -> Limits {
@@ -219,6 +219,6 @@ mod tests {
             assert!(check_action(bad).is_some(), "{bad}");
         }
         let actions = limits(Access::Write, &["b/x", "a/y", "b/z*"]).actions.unwrap();
-        assert_eq!(platforms_of(&actions), ["b", "a"]);
+        assert_eq!(platforms_in_actions(&actions), ["b", "a"]);
     }
 }

@@ -3,7 +3,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-fn hmac_of(secret: &[u8], pieces: &[&[u8]]) -> Option<Hmac<Sha256>> {
+fn new_hmac(secret: &[u8], pieces: &[&[u8]]) -> Option<Hmac<Sha256>> {
     // HMAC accepts keys of any length, so this never fails.
     let mut mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
     for piece in pieces {
@@ -14,13 +14,13 @@ fn hmac_of(secret: &[u8], pieces: &[&[u8]]) -> Option<Hmac<Sha256>> {
 
 /// Computes the HMAC of the concatenated pieces.
 pub fn mac(secret: &[u8], pieces: &[&[u8]]) -> [u8; 32] {
-    hmac_of(secret, pieces).map_or([0; 32], |mac| mac.finalize().into_bytes().into())
+    new_hmac(secret, pieces).map_or([0; 32], |mac| mac.finalize().into_bytes().into())
 }
 
 /// Verifies an HMAC, or a prefix of one with at least 16 bytes, in constant time.
 pub fn verify(secret: &[u8], pieces: &[&[u8]], signature: &[u8]) -> bool {
     signature.len() >= 16
-        && hmac_of(secret, pieces).is_some_and(|mac| mac.verify_truncated_left(signature).is_ok())
+        && new_hmac(secret, pieces).is_some_and(|mac| mac.verify_truncated_left(signature).is_ok())
 }
 
 #[cfg(test)]

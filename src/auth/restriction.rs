@@ -2,7 +2,7 @@
 //!
 //! They are enforced by `ConnectionFilter::restrict_to` for lists, by `Sql::guard_connection` for
 //! statements on one connection, by `connections::endpoints::create` and
-//! `connect::endpoints::start` for new connections, and by `Connection::is_within` for rows that
+//! `connect::endpoints::start` for new connections, and by `Connection::is_visible_to` for rows that
 //! have already been read.
 
 use crate::terms::IdentityType;

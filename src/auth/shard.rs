@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn marked_secrets_and_messages_name_their_shard() {
+    fn parses_shard_of_secrets_and_messages() {
         let secret = "x".repeat(SECRET_LEN);
         for shard in [Shard(0), Shard(1), Shard(3843)] {
             let marked = shard.mark(secret.clone());

@@ -17,7 +17,7 @@ macro_rules! with_key {
                 $after
             ),
             Caller::Token(_) => concat!($before, "id = ?1", $after),
-            // A session ends after an hour without requests (`console::IDLE_MS`).
+            // A session ends after an hour without requests (`console::IDLE_TIMEOUT_MS`).
             Caller::Person(_) => concat!(
                 $before,
                 "id = (SELECT s.key_id FROM console_sessions s WHERE s.id = ?1 AND s.code_hash IS NULL AND s.expires_at > ?3 AND s.used_at > ?3 - 3600000)",
@@ -28,13 +28,13 @@ macro_rules! with_key {
 }
 
 /// The parameter `?1` of `with_key!`.
-fn key_name_param(caller: &Caller) -> Param {
-    Param::Text(key_name(caller))
+fn caller_key_param(caller: &Caller) -> Param {
+    Param::Text(caller_key(caller))
 }
 
 /// The value that identifies the caller in storage: the key's hash, the key id in a token, or the
 /// id of the grant or session.
-pub fn key_name(caller: &Caller) -> String {
+pub fn caller_key(caller: &Caller) -> String {
     match caller {
         Caller::Key(key) => key.hash().to_string(),
         Caller::Token(token) | Caller::Person(token) => {
@@ -57,7 +57,7 @@ pub fn select_key(caller: &Caller, now: u64) -> Statement {
         "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",
         " UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard FROM forwards WHERE name = ?1"
     );
-    let mut params = vec![key_name_param(caller)];
+    let mut params = vec![caller_key_param(caller)];
     if caller.person().is_some() {
         params.extend([Param::Null, Param::integer(now)]);
     }
@@ -75,7 +75,7 @@ pub fn select_forward(hash: &str) -> Statement {
 
 /// Completes an interrupted move: the source database has forwarded a request to this one, but the
 /// command may have crashed before its last step. Runs before the request's statements, which would
-/// otherwise be rejected. `name` is [`key_row_name`], the hash of a link or a `state`, or the id of
+/// otherwise be rejected. `name` is [`complete_move_param`], the hash of a link or a `state`, or the id of
 /// an agent endpoint or a console sign-in.
 pub fn complete_move(name: &Param) -> [Statement; 2] {
     const ACCOUNT: &str = "(SELECT account FROM api_keys WHERE hash = ?1 OR id = ?1 UNION ALL SELECT account FROM connect_attempts WHERE link_hash = ?1 OR state_hash = ?1 UNION ALL SELECT account FROM agent_endpoints WHERE id = ?1 UNION ALL SELECT account FROM agent_grants WHERE id = ?1 UNION ALL SELECT account FROM (SELECT account FROM console_sign_ins WHERE id = ?1 UNION ALL SELECT account FROM console_sessions WHERE id = ?1))";
@@ -93,8 +93,8 @@ pub fn complete_move(name: &Param) -> [Statement; 2] {
 }
 
 /// The argument of [`complete_move`] for a caller.
-pub fn key_row_name(caller: &Caller) -> Param {
-    key_name_param(caller)
+pub fn complete_move_param(caller: &Caller) -> Param {
+    caller_key_param(caller)
 }
 
 /// Restricts statements to the caller's tenant. Each statement joins the row `k` of `api_keys`. It
@@ -128,7 +128,7 @@ impl<'a> Guard<'a> {
             Some(scope) if lacks(scope) => Param::Text("none".into()),
             Some(scope) => Param::Text(scope.as_str().into()),
         };
-        let params = params(key_name_param(caller), environment, now, scope);
+        let params = params(caller_key_param(caller), environment, now, scope);
         let signed_scopes = caller.signed_scopes();
         Self { condition, params, restriction: caller.restriction(), signed_scopes }
     }

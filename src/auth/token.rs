@@ -32,11 +32,11 @@ pub const CODE_PREFIX: &str = "cc_";
 /// The maximum length of a token, in characters.
 pub const MAX_TOKEN: usize = 8192;
 /// The minimum length of a signing secret, in characters.
-pub const MIN_SECRET: usize = 32;
+pub const MIN_SECRET_LENGTH: usize = 32;
 /// The maximum length of a code, in characters: the claims of a token, and a nonce.
 const MAX_CODE: usize = MAX_TOKEN + 128;
 /// The version of claims without limits. Unknown versions are rejected.
-const VERSION: u64 = 1;
+const VERSION_WITHOUT_LIMITS: u64 = 1;
 /// The version of claims with limits. An older release must reject such a token rather than ignore
 /// the limits.
 const VERSION_WITH_LIMITS: u64 = 2;
@@ -81,7 +81,7 @@ pub struct Grant {
     pub endpoint: String,
     /// Whether the agent could get more access from its user. If not, the user or the app granted
     /// less than the agent requested.
-    pub may_ask_more: bool,
+    pub can_request_more: bool,
 }
 
 impl Token {
@@ -126,7 +126,7 @@ impl Token {
         } else if is_limited {
             VERSION_WITH_LIMITS
         } else {
-            VERSION
+            VERSION_WITHOUT_LIMITS
         }
     }
 
@@ -151,7 +151,7 @@ impl Token {
             presets: (!self.presets.is_empty()).then_some(Cow::Borrowed(&*self.presets)),
             grant: self.grant.as_ref().map(|grant| grant.id.as_str().into()),
             endpoint: self.grant.as_ref().map(|grant| grant.endpoint.as_str().into()),
-            may_ask_more: self.grant.as_ref().is_some_and(|grant| grant.may_ask_more),
+            can_request_more: self.grant.as_ref().is_some_and(|grant| grant.can_request_more),
         }
     }
 
@@ -163,7 +163,7 @@ impl Token {
         let grant = grant.map(|(id, endpoint)| Grant {
             id: id.into_owned(),
             endpoint: endpoint.into_owned(),
-            may_ask_more: claims.may_ask_more,
+            can_request_more: claims.can_request_more,
         });
         let names =
             |text: Option<Cow<'_, str>>| text.map(|text| Names::from_string(text.into_owned()));
@@ -242,7 +242,7 @@ struct Claims<'a> {
     #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
     endpoint: Option<Cow<'a, str>>,
     #[serde(rename = "m", default, skip_serializing_if = "std::ops::Not::not")]
-    may_ask_more: bool,
+    can_request_more: bool,
 }
 
 impl fmt::Debug for Token {
@@ -260,10 +260,12 @@ pub struct SessionSecrets {
 }
 
 impl SessionSecrets {
-    /// Ignores secrets shorter than [`MIN_SECRET`].
+    /// Ignores secrets shorter than [`MIN_SECRET_LENGTH`].
     pub fn new(current: &str, previous: &str) -> Self {
         let [current, previous] = [current, previous].map(|secret| {
-            Some(secret.trim()).filter(|secret| secret.len() >= MIN_SECRET).map(str::to_owned)
+            Some(secret.trim())
+                .filter(|secret| secret.len() >= MIN_SECRET_LENGTH)
+                .map(str::to_owned)
         });
         Self { current, previous }
     }

@@ -121,7 +121,7 @@ fn print_openapi() -> anyhow::Result<ExitCode> {
 fn main() -> ExitCode {
     let matches = with_npm_usage(without_backticks(Cli::command())).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let done = match cli.command {
+    let result = match cli.command {
         Command::Catalog(Catalog::Import(args)) => args.run(),
         Command::Catalog(Catalog::Add(args)) => args.run(),
         Command::Catalog(Catalog::Fetch(args)) => args.run(),
@@ -144,7 +144,7 @@ fn main() -> ExitCode {
         Command::Openapi => print_openapi(),
         Command::CheckInputs => operator::inputs::check(),
     };
-    done.unwrap_or_else(|e| {
+    result.unwrap_or_else(|e| {
         eprintln!("error: {e:#}");
         ExitCode::FAILURE
     })

@@ -10,9 +10,10 @@ use crate::storage::transaction::Statements;
 
 /// `GET /v1/branding`
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut statements = Statements::default();
-    let branding = statements.ask::<Branding>(statements::select_own(&context.guard()));
+    let branding =
+        statements.push_query::<Branding>(statements::select_for_caller(&context.guard()));
     Ok(Handler::render(statements, move |results, _| {
         let branding = results.first(branding)?.unwrap_or_default();
         Ok(Response::json(branding.to_json(), NO_STORE))
@@ -21,7 +22,7 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 
 /// `PUT /v1/branding`
 pub fn put<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     body.finish()?;
     let new = Branding {
@@ -33,7 +34,7 @@ pub fn put<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     };
     let mut statements = Statements::default();
     let put = statements::put(&context.guard(), &new, context.now);
-    let stored = statements.ask::<Branding>(put);
+    let stored = statements.push_query::<Branding>(put);
     Ok(Handler::render(statements, move |results, _| {
         let missing = || StorageError::new("the stored branding is missing");
         let stored = results.first(stored)?.ok_or_else(missing)?;

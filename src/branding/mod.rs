@@ -58,14 +58,14 @@ impl Branding {
 /// The branding as pages show it.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Look<'a> {
+pub struct Appearance<'a> {
     pub name: Option<&'a str>,
     pub logo_url: Option<&'a str>,
     pub color: Option<&'a str>,
     pub url: Option<&'a str>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> Appearance<'a> {
     pub fn from_config(config: &'a Config) -> Self {
         Self {
             name: config.app_name.as_deref(),

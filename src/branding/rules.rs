@@ -10,10 +10,10 @@ use crate::connections::rules::name as display_name;
 pub const MAX_NAME: usize = 60;
 /// The maximum size of a logo, in bytes. Pages embed it, and its base64 must fit into a request
 /// body of 64 KiB.
-pub const MAX_LOGO: usize = 32 * 1024;
+pub const MAX_LOGO_BYTES: usize = 32 * 1024;
 /// The maximum width and height of a logo, in pixels. Browsers need memory for each pixel,
 /// regardless of the file's size.
-pub const MAX_SIDE: u32 = 1024;
+pub const MAX_LOGO_SIDE: u32 = 1024;
 
 /// Rejects invisible characters and those that change the writing direction, because they make
 /// names look alike.
@@ -35,7 +35,8 @@ pub fn url(text: &str) -> Option<&'static str> {
 /// Accepts a `data:` URL of a PNG or WebP image. SVG is rejected because it can contain scripts.
 pub fn logo(text: &str) -> Option<&'static str> {
     let size = |base64: &str, read_size: fn(&[u8]) -> Option<[u32; 2]>| {
-        let bytes = Base64::decode_vec(base64).ok().filter(|bytes| bytes.len() <= MAX_LOGO)?;
+        let bytes =
+            Base64::decode_vec(base64).ok().filter(|bytes| bytes.len() <= MAX_LOGO_BYTES)?;
         read_size(&bytes)
     };
     let png = text.strip_prefix("data:image/png;base64,").map(|base64| size(base64, png_size));
@@ -44,7 +45,7 @@ pub fn logo(text: &str) -> Option<&'static str> {
     });
     let is_valid = size
         .flatten()
-        .is_some_and(|sides| sides.into_iter().all(|side| (1..=MAX_SIDE).contains(&side)));
+        .is_some_and(|sides| sides.into_iter().all(|side| (1..=MAX_LOGO_SIDE).contains(&side)));
     (!is_valid).then_some(
         "must be null or a PNG or WebP image of at most 32 KiB and 1024 × 1024 pixels, as in data:image/png;base64,…",
     )
@@ -78,7 +79,7 @@ fn webp_size(bytes: &[u8]) -> Option<[u32; 2]> {
 
 /// The text colour for a background such as `#1a2b3c`: white or black, whichever has a contrast of
 /// at least 4.5:1 (WCAG 2.2, 1.4.3). Returns `None` if the background is malformed.
-pub fn text_on(background: &str) -> Option<&'static str> {
+pub fn text_color_on(background: &str) -> Option<&'static str> {
     // A polynomial that approximates the power of 2.4 in the definition of relative luminance. An
     // error of 0.004 is acceptable, because both text colours are readable at luminances between
     // 0.175 and 0.183.
@@ -101,7 +102,7 @@ fn channels(color: &str) -> Option<[u8; 3]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Base64, MAX_LOGO, channels, color, logo, name, text_on, url};
+    use super::{Base64, MAX_LOGO_BYTES, channels, color, logo, name, text_color_on, url};
     use base64ct::Encoding as _;
 
     fn png(width: u32, height: u32) -> Vec<u8> {
@@ -126,8 +127,8 @@ mod tests {
             assert_eq!(is_logo("image/png", &png(width, height)), expected, "{width} {height}");
         }
         let padded = |length| [png(9, 9), vec![0; length - png(9, 9).len()]].concat();
-        assert!(is_logo("image/png", &padded(MAX_LOGO)));
-        assert!(!is_logo("image/png", &padded(MAX_LOGO + 1)));
+        assert!(is_logo("image/png", &padded(MAX_LOGO_BYTES)));
+        assert!(!is_logo("image/png", &padded(MAX_LOGO_BYTES + 1)));
         let svg = b"<svg xmlns='http://www.w3.org/2000/svg'/>";
         for (media_type, bytes) in [
             ("image/svg+xml", svg.as_slice()),
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_each_kind_of_webp_is_limited() {
+    fn limits_size_of_every_webp_format() {
         struct Case {
             kind: &'static [u8; 4],
             data: &'static [u8],
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_imitate_another() {
+    fn rejects_names_with_invisible_characters() {
         for text in ["Acme ✨", "アクメ", &"a".repeat(60)] {
             assert_eq!(name(text), None, "{text}");
         }
@@ -207,12 +208,12 @@ mod tests {
         for number in (0..=0xff_ffff).step_by(97) {
             let color = format!("#{number:06x}");
             let luminance = luminance(&color);
-            let contrast = match text_on(&color).unwrap() {
+            let contrast = match text_color_on(&color).unwrap() {
                 "#fff" => 1.05 / (luminance + 0.05),
                 _ => (luminance + 0.05) / 0.05,
             };
             assert!(contrast >= 4.5, "{color} {contrast}");
         }
-        assert_eq!(text_on("red"), None);
+        assert_eq!(text_color_on("red"), None);
     }
 }

@@ -15,7 +15,7 @@ pub fn column(row: &str) -> String {
 }
 
 /// Selects the branding of the caller's tenant.
-pub fn select_own(guard: &Guard<'_>) -> Statement {
+pub fn select_for_caller(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT b.* FROM api_keys k CROSS JOIN branding b ON b.account = k.account AND b.environment = k.environment WHERE ").guard();
     sql.finish()
@@ -34,7 +34,7 @@ pub fn put(guard: &Guard<'_>, new: &Branding, now: u64) -> Statement {
 }
 
 /// Selects the branding of a tenant.
-pub fn select_of_account(account: &str, environment: Environment) -> Statement {
+pub fn select_by_account(account: &str, environment: Environment) -> Statement {
     Statement {
         sql: "SELECT * FROM branding WHERE account = ?1 AND environment = ?2".into(),
         params: vec![Param::text(account), Param::text(environment.as_str())],
@@ -42,7 +42,7 @@ pub fn select_of_account(account: &str, environment: Environment) -> Statement {
 }
 
 /// Selects the branding of an MCP endpoint's tenant.
-pub fn select_of_endpoint(id: &str) -> Statement {
+pub fn select_by_endpoint(id: &str) -> Statement {
     Statement {
         sql: "SELECT b.* FROM agent_endpoints e CROSS JOIN branding b ON b.account = e.account AND b.environment = e.environment WHERE e.id = ?1".into(),
         params: vec![Param::text(id)],
@@ -50,7 +50,7 @@ pub fn select_of_endpoint(id: &str) -> Statement {
 }
 
 /// Selects the branding of a key's tenant. `id` is the key's id.
-pub fn select_of_key(id: &str) -> Statement {
+pub fn select_by_key(id: &str) -> Statement {
     Statement {
         sql: "SELECT b.* FROM api_keys k CROSS JOIN branding b ON b.account = k.account AND b.environment = k.environment WHERE k.id = ?1".into(),
         params: vec![Param::text(id)],

@@ -180,7 +180,7 @@ impl CatalogCache {
 
     fn cached_segment(&self, id: SegmentId) -> Option<Rc<Segment>> {
         let mut segments = self.segments.try_borrow_mut().ok()?;
-        let cached_segment = segments.get_weighed(&id, |segment| segment.bytes());
+        let cached_segment = segments.get_and_reweigh(&id, |segment| segment.bytes());
         cached_segment.filter(|segment| !segment.is_damaged())
     }
 
@@ -247,13 +247,13 @@ impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
     }
 
     /// Returns a cached value whose size may have changed, and measures it again.
-    fn get_weighed(&mut self, key: &K, weigh: impl Fn(&V) -> usize) -> Option<V> {
+    fn get_and_reweigh(&mut self, key: &K, weigh: impl Fn(&V) -> usize) -> Option<V> {
         let (value, bytes) = self.entries.get_mut(key)?;
         let weighed = weigh(value).saturating_add(ENTRY_BYTES);
         self.used_bytes = self.used_bytes.saturating_sub(*bytes).saturating_add(weighed);
         *bytes = weighed;
         let value = value.clone();
-        self.shrink();
+        self.evict();
         Some(value)
     }
 
@@ -267,10 +267,10 @@ impl<K: Hash + Eq, V: Clone> BudgetedLru<K, V> {
             self.used_bytes = self.used_bytes.saturating_sub(replaced);
         }
         self.used_bytes = self.used_bytes.saturating_add(bytes);
-        self.shrink();
+        self.evict();
     }
 
-    fn shrink(&mut self) {
+    fn evict(&mut self) {
         while self.used_bytes > self.budget {
             let Some((_, (_, freed))) = self.entries.pop_lru() else { break };
             self.used_bytes = self.used_bytes.saturating_sub(freed);
@@ -316,10 +316,10 @@ mod tests {
         for key in ["a", "b", "c"] {
             cache.put(key, key, 100);
         }
-        assert_eq!(cache.get_weighed(&"b", |_| 150), Some("b"));
+        assert_eq!(cache.get_and_reweigh(&"b", |_| 150), Some("b"));
         assert_eq!(["a", "b", "c"].map(|key| cache.get(&key).is_some()), [false, true, true]);
         assert_eq!(
-            cache.get_weighed(&"c", |_| 100_000),
+            cache.get_and_reweigh(&"c", |_| 100_000),
             Some("c"),
             "a value over the budget is returned once"
         );
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_and_units_have_budgets_of_their_own() {
+    fn bodies_and_units_have_separate_budgets() {
         let cache = CatalogCache::new(800);
         assert_eq!((cache.bodies.borrow().budget, cache.units.borrow().budget), (100, 200));
     }
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_with_a_damaged_block_is_damaged() {
+    fn damaged_block_marks_segment_as_damaged() {
         let blocks = vec![vec![1; 10], vec![2; 10]];
         let written = SectionWriter { blocks, rest: Vec::new() }.finish();
         let (head, mut bytes) = (written.head, written.bytes);

@@ -19,7 +19,7 @@ pub const MAX_SELECTION: usize = 10_000;
 const MAX_DEPTH: usize = 20;
 /// The prefix of the keys of queries, which are read-only. Keys of actions from documents in other
 /// formats contain no dot.
-const QUERY: &str = "query.";
+const QUERY_KEY_PREFIX: &str = "query.";
 
 /// The request of a GraphQL action.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct GraphqlRequest {
 
 /// Whether an action with this key is a GraphQL query: read-only although its method is `POST`.
 pub fn is_query(key: &str) -> bool {
-    key.starts_with(QUERY)
+    key.starts_with(QUERY_KEY_PREFIX)
 }
 
 impl GraphqlRequest {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn has_errors_only_with_a_list_that_is_not_empty() {
+    fn only_non_empty_error_list_means_errors() {
         for (body, expected) in [
             (r#"{"data":null,"errors":[{"message":"no"}]}"#, true),
             (r#"{"data":{"errors":[1]},"errors":[]}"#, false),

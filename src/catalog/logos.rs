@@ -6,11 +6,11 @@ use crate::util::json;
 
 /// The beginning of the member `image` in the JSON of a row. Quotes in strings are escaped, so that
 /// no string value contains this sequence.
-const MEMBER: &[u8] = br#""image":"/logos/"#;
+const IMAGE_PREFIX: &[u8] = br#""image":"/logos/"#;
 /// The offset of the path in [`IMAGE_PREFIX`].
 const PATH_OFFSET: usize = br#""image":""#.len();
 
-pub const FOLDER: &str = "/logos/";
+pub const LOGO_FOLDER: &str = "/logos/";
 
 /// The path of a logo, as the build of the site writes it.
 pub fn path(slug: &str) -> String {
@@ -20,7 +20,7 @@ pub fn path(slug: &str) -> String {
 /// Prefixes the paths of logos in JSON rows with the service's origin.
 pub fn absolute(json: Vec<u8>, origin: &str) -> Vec<u8> {
     let offsets: Vec<usize> =
-        memmem::find_iter(&json, MEMBER).map(|at| at.saturating_add(PATH_OFFSET)).collect();
+        memmem::find_iter(&json, IMAGE_PREFIX).map(|at| at.saturating_add(PATH_OFFSET)).collect();
     if offsets.is_empty() {
         return json;
     }

@@ -30,7 +30,7 @@ pub struct RowFields {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RowKind {
     Connector,
     Action,
 }
@@ -89,10 +89,12 @@ impl ConnectorRow {
 impl RowFields {
     /// Parses the JSON of a row. Returns `None` if it is not a row of this kind. A connector's
     /// `attributes` are a parameter, because its JSON does not contain them.
-    pub fn read(kind: Kind, row: &[u8], attributes: u8) -> Option<Self> {
+    pub fn read(kind: RowKind, row: &[u8], attributes: u8) -> Option<Self> {
         match kind {
-            Kind::Connector => Some(json::from_bytes::<ConnectorRow>(row).ok()?.fields(attributes)),
-            Kind::Action => Some(json::from_bytes::<ActionRow>(row).ok()?.into()),
+            RowKind::Connector => {
+                Some(json::from_bytes::<ConnectorRow>(row).ok()?.fields(attributes))
+            }
+            RowKind::Action => Some(json::from_bytes::<ActionRow>(row).ok()?.into()),
         }
     }
 }

@@ -37,7 +37,7 @@ fn argument(
 ) -> Result<String, Problem> {
     let path = endpoint.spec().path;
     if parameter == "{id}" && path.starts_with("/v1/vault/connections/") {
-        let id = ConnectionId::parse(&value).ok_or_else(Problem::no_connection)?;
+        let id = ConnectionId::parse(&value).ok_or_else(Problem::connection_not_found)?;
         return Ok(id.as_str().to_owned());
     }
     if !["", ".", ".."].contains(&value.as_str()) && !value.contains('\0') {
@@ -73,7 +73,8 @@ fn path_arguments(endpoint: Keyed, values: &Array) -> Result<Vec<String>, Proble
     let parameters = endpoint.spec().path.split('/').filter(|segment| is_parameter(segment));
     let mut checked: Vec<String> = Vec::new();
     for (parameter, value) in parameters.zip(values.iter()) {
-        let platform = checked.first().filter(|_| parameter == "{key}" && !endpoint.is_call());
+        let platform =
+            checked.first().filter(|_| parameter == "{key}" && !endpoint.calls_platform());
         let platform = platform.cloned().unwrap_or_default();
         let value = value.as_string().unwrap_or_default();
         checked.push(argument(endpoint, parameter, value, &platform)?);
@@ -94,7 +95,7 @@ impl Call {
         #[wasm_bindgen(unchecked_optional_param_type = "unknown")] parsed: &JsValue,
     ) -> Result<Call, JsValue> {
         let endpoint = Keyed::from_operation_id(operation)
-            .ok_or_else(|| Failure::from(Problem::no_route()))?;
+            .ok_or_else(|| Failure::from(Problem::route_not_found()))?;
         let spec = endpoint.spec();
         let query = query.unwrap_or_default();
         let mut reader = QueryReader::new(&query, spec.query);

@@ -32,7 +32,7 @@ pub fn parse_connection_key(text: &str) -> Result<JsValue, JsValue> {
     let ConnectionKey { environment, platform, label, identity } = ConnectionKey::parse(text)
         .filter(|key| is_platform(key.platform).is_none())
         .filter(|key| rules::label(key.label).is_none())
-        .filter(|key| rules::may_be_stored(key.identity))
+        .filter(|key| rules::is_storable_identity(key.identity))
         .ok_or_else(|| malformed_key(text, "<environment>::<platform>::<label>::<identity>"))?;
     Ok(object(&ConnectionParts { environment, platform, label, identity }))
 }

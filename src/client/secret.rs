@@ -18,13 +18,13 @@ pub fn is_api_key(secret: &str) -> Result<bool, JsValue> {
         return refused(Problem::missing_key());
     }
     if has_several_secrets(secret) {
-        return refused(Problem::several_keys());
+        return refused(Problem::multiple_keys());
     }
     if secret.starts_with(TOKEN_PREFIX) || secret.starts_with(CONSOLE_PREFIX) {
         // Only the service can verify a token's signature.
         let fits_in_header =
             secret.len() <= MAX_TOKEN && secret.bytes().all(|byte| byte.is_ascii_graphic());
-        return if fits_in_header { Ok(false) } else { refused(Problem::bad_token()) };
+        return if fits_in_header { Ok(false) } else { refused(Problem::invalid_token()) };
     }
     if check(secret).is_ok() { Ok(true) } else { refused(Problem::malformed_key()) }
 }

@@ -18,12 +18,12 @@ use crate::util::json;
 /// The lifetime of an attempt, in milliseconds.
 pub const LIFETIME_MS: u64 = 10 * 60 * 1000;
 /// The time after which an exchange counts as interrupted, in milliseconds.
-pub const EXCHANGE_MS: u64 = 60 * 1000;
+pub const EXCHANGE_TIMEOUT_MS: u64 = 60 * 1000;
 /// The maximum number of open attempts of an identity.
 pub const MAX_OPEN_PER_IDENTITY: u64 = 20;
 /// The maximum number of attempts that an identity may start with tokens within [`LIFETIME_MS`],
 /// whether or not they are still open.
-pub const MAX_STARTED: u64 = 80;
+pub const MAX_STARTED_PER_IDENTITY: u64 = 80;
 /// The maximum number of open attempts of an account.
 pub const MAX_OPEN_PER_ACCOUNT: u64 = 1000;
 
@@ -186,7 +186,7 @@ impl Attempt {
             StoredStatus::Pending => Status::Pending,
             StoredStatus::Exchanging => {
                 let since = self.claimed_at.unwrap_or_default();
-                if now.saturating_sub(since) < EXCHANGE_MS {
+                if now.saturating_sub(since) < EXCHANGE_TIMEOUT_MS {
                     return Status::Pending;
                 }
                 failed(

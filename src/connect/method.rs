@@ -81,7 +81,7 @@ impl AuthMethod {
 
     /// Checks the value of a field that is part of the platform's URLs. The error completes a
     /// sentence that begins with the field's name.
-    pub fn address_objection(
+    pub fn address_error(
         &self,
         servers: &[Server],
         field: &str,
@@ -120,12 +120,12 @@ impl AuthMethod {
             match value.or(field.default.as_ref()) {
                 Some(value) => {
                     let reason = || {
-                        unsendable_reason(&connector.headers, self, &field.name, value).or_else(
-                            || self.address_objection(&connector.servers, &field.name, value),
-                        )
+                        unsendable_reason(&connector.headers, self, &field.name, value)
+                            .or_else(|| self.address_error(&connector.servers, &field.name, value))
                     };
-                    let objection = objection(field, value, &matcher);
-                    if let Some(message) = objection.or_else(|| reason().map(str::to_owned)) {
+                    let validation_error = validation_error(field, value, &matcher);
+                    if let Some(message) = validation_error.or_else(|| reason().map(str::to_owned))
+                    {
                         fault(&field.name, message);
                     }
                     values.insert(field.name.clone(), value.clone());
@@ -141,7 +141,7 @@ impl AuthMethod {
 }
 
 /// Checks the value of a field. The error completes a sentence that begins with the field's name.
-pub fn objection(
+pub fn validation_error(
     field: &Field,
     value: &str,
     matcher: &Matcher<'_, impl Patterns>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::method::{Connector, objection};
+use super::method::{Connector, validation_error};
 use super::resolved_oauth::recipient_fields;
 use crate::auth::Caller;
 use crate::catalog::detail::{AuthMethod, Field};
@@ -45,8 +45,8 @@ impl Presets {
         let (matcher, methods) = (Matcher::new(patterns), methods.collect::<Vec<_>>());
         for (member, values) in [("fields", &self.fields), ("fixedFields", &self.fixed)] {
             for (name, value) in values {
-                let objection = objection_to(connector, &methods, (name, value), &matcher);
-                if let Some(message) = objection {
+                let validation_error = field_error(connector, &methods, (name, value), &matcher);
+                if let Some(message) = validation_error {
                     body.invalid(&[member, name], &message);
                 } else if member == "fixedFields" && self.fields.contains_key(name) {
                     body.invalid(&[member, name], "must not be in `fields` as well");
@@ -96,18 +96,18 @@ impl Presets {
 
     /// Whether the platform returned a value that differs from a fixed value, because the user
     /// signed in to another account.
-    pub fn conflict_with(&self, values: &BTreeMap<String, String>) -> bool {
+    pub fn conflicts_with(&self, values: &BTreeMap<String, String>) -> bool {
         self.fixed.iter().any(|(name, value)| values.get(name) != Some(value))
     }
 }
 
 /// The values. Returns `None` if there are none.
-pub fn non_empty(values: &BTreeMap<String, String>) -> Option<&BTreeMap<String, String>> {
+pub fn none_if_empty(values: &BTreeMap<String, String>) -> Option<&BTreeMap<String, String>> {
     Some(values).filter(|values| !values.is_empty())
 }
 
 /// Describes the error in a value, as the end of a sentence.
-fn objection_to(
+fn field_error(
     connector: &Connector,
     methods: &[&AuthMethod],
     (name, value): (&str, &str),
@@ -133,9 +133,8 @@ fn objection_to(
         );
     }
     fields.iter().find_map(|(method, field)| {
-        objection(field, value, matcher).or_else(|| {
-            method.address_objection(&connector.servers, name, value).map(str::to_owned)
-        })
+        validation_error(field, value, matcher)
+            .or_else(|| method.address_error(&connector.servers, name, value).map(str::to_owned))
     })
 }
 

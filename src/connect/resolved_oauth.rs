@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::method::objection;
+use super::method::validation_error;
 use super::rules;
 use crate::catalog::detail::{self, AuthMethod, Field, OAuth2, Parameters, Server, urls};
 use crate::oauth::token::{REDIRECT_URI, REDIRECT_URI_MEMBER};
 use crate::ports::Patterns;
 use crate::targets::Targets;
-use crate::targets::fill::{FillError, Values, ends_with_domain, fill, fill_text, host_choosers};
+use crate::targets::fill::{
+    FillError, Values, ends_with_listed_domain, fill, fill_text, host_variables,
+};
 use crate::util::patterns::Matcher;
 
 /// The steps of connecting an account, in order. A method is resolved for a step, and each of its
@@ -181,14 +183,14 @@ fn owner_variables<'a>(
     fields: &[Field],
     variables: &BTreeMap<String, String>,
 ) -> Vec<&'a str> {
-    let choosers = host_choosers(url);
+    let choosers = host_variables(url);
     let Some(domain) = choosers.last().copied() else { return choosers };
     let listed = fields.iter().find(|field| field.name == domain);
     let listed = listed.and_then(|field| field.r#enum.as_deref()).unwrap_or_default();
     // The OAuth client may set an unlisted domain, even `com`. Then the label before the domain
     // chooses the owner as well.
     let is_listed = variables.get(domain).is_none_or(|value| listed.contains(value));
-    if is_listed && ends_with_domain(url, domain, listed) { vec![domain] } else { choosers }
+    if is_listed && ends_with_listed_domain(url, domain, listed) { vec![domain] } else { choosers }
 }
 
 /// Replaces values of the method's fields with those that the platform returned. The user can add
@@ -229,7 +231,7 @@ pub fn apply_platform_values(
         let is_accepted = rules::field(&name, &value).is_none()
             && !value.is_empty()
             && affected_addresses.all(accepts)
-            && objection(field, &value, &matcher).is_none()
+            && validation_error(field, &value, &matcher).is_none()
             && (!recipient_variables.contains(name.as_str()) || is_allowed_recipient());
         if is_accepted {
             values.insert(name, value);
@@ -302,17 +304,17 @@ mod tests {
         let free = field(&json!({}));
         let listed = field(&json!({"enum": ["a.example", "b.example"]}));
         let with_default = field(&json!({"default": "a.example"}));
-        let none = BTreeMap::new();
+        let no_variables = BTreeMap::new();
         let client_host = BTreeMap::from([("tenant".to_owned(), "own.example".to_owned())]);
         for (field, variables, stored, expected) in [
-            (&free, &none, Some("a.example"), None),
+            (&free, &no_variables, Some("a.example"), None),
             (&free, &client_host, Some("a.example"), Some("own.example")),
             (&free, &client_host, None, Some("own.example")),
-            (&listed, &none, Some("b.example"), Some("b.example")),
-            (&listed, &none, Some("c.example"), None),
+            (&listed, &no_variables, Some("b.example"), Some("b.example")),
+            (&listed, &no_variables, Some("c.example"), None),
             (&listed, &client_host, Some("b.example"), Some("b.example")),
-            (&with_default, &none, Some("a.example"), Some("a.example")),
-            (&with_default, &none, Some("b.example"), None),
+            (&with_default, &no_variables, Some("a.example"), Some("a.example")),
+            (&with_default, &no_variables, Some("b.example"), None),
         ] {
             // `region` only selects one of the platform's own hosts, so the stored value is used.
             let value = |name: &str| if name == "region" { Some("eu") } else { stored };
@@ -351,13 +353,13 @@ mod tests {
             revocation_url: Some("https://{old}/{path}".to_owned()),
             ..method()
         };
-        let none = BTreeMap::new();
+        let no_variables = BTreeMap::new();
         let without_other_hosts = method();
         assert_eq!(
-            Vec::from_iter(recipient_variables(&without_other_hosts, &[], &none)),
+            Vec::from_iter(recipient_variables(&without_other_hosts, &[], &no_variables)),
             ["tenant"]
         );
-        let found = recipient_variables(&with_other_hosts, &[], &none);
+        let found = recipient_variables(&with_other_hosts, &[], &no_variables);
         assert_eq!(Vec::from_iter(found), ["new", "old", "tenant"]);
     }
 

@@ -1,7 +1,7 @@
 //! Validates strings in connect requests. Each function returns `None` for a valid value, otherwise
 //! the error, as the end of a sentence that begins with the member's name.
 
-use crate::oauth::authorization::OWN_PARAMETERS;
+use crate::oauth::authorization::RESERVED_PARAMETERS;
 use crate::util::rfc3339;
 
 /// The maximum length of a secret or of a field's value.
@@ -77,7 +77,7 @@ pub fn parameter(name: &str, value: &str) -> Option<&'static str> {
     if !is_visible(name, 64) || name.contains([' ', '&', '=', '#']) {
         return Some("is not the name of a parameter");
     }
-    if OWN_PARAMETERS.contains(&name) {
+    if RESERVED_PARAMETERS.contains(&name) {
         return Some("is set by the service and can't be overridden");
     }
     (!is_visible(value, MAX_TEXT))
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_may_be_empty_and_secrets_not() {
+    fn accepts_empty_fields_but_not_empty_secrets() {
         for (text, is_secret, is_field) in [
             ("", false, true),
             ("s", true, true),

@@ -39,14 +39,14 @@ impl Cursor {
     }
 
     /// Whether a string has the form of a cursor. [`Self::verify`] checks the signature.
-    pub fn has_shape(text: &str) -> bool {
+    pub fn is_well_formed(text: &str) -> bool {
         let lower_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         text.len() == DIGITS && text.bytes().all(lower_hex)
     }
 
     /// Parses a cursor, and verifies that it was signed for this list with this key.
     pub fn verify(text: &str, key: &KeyHash, list: &str) -> Result<Self, InvalidCursorError> {
-        if !Self::has_shape(text) {
+        if !Self::is_well_formed(text) {
             return Err(InvalidCursorError);
         }
         let (signed, signature) = text.split_at_checked(SIGNED_DIGITS).ok_or(InvalidCursorError)?;

@@ -13,7 +13,7 @@ pub const MAX_KEYS: usize = 100;
 /// The maximum number of tags in a request.
 pub const MAX_TAGS: usize = 20;
 /// The maximum length of `q`, in characters.
-pub const MAX_Q: usize = 100;
+pub const MAX_Q_LENGTH: usize = 100;
 
 /// The filters of the list, which a connection must all match. Strings are case-folded where case
 /// is ignored.
@@ -78,29 +78,30 @@ impl ConnectionFilter {
     /// Restricts the filter to what a token may see. If the filter requires anything else, it then
     /// matches no connection.
     pub fn restrict_to(&mut self, restriction: &TokenRestriction) {
-        let mut contradicts = *self.identity.get_or_insert_with(|| restriction.identity.clone())
-            != restriction.identity;
+        let mut is_contradictory =
+            *self.identity.get_or_insert_with(|| restriction.identity.clone())
+                != restriction.identity;
         if let Some(required) = restriction.identity_type {
-            contradicts |= *self.identity_type.get_or_insert(required) != required;
+            is_contradictory |= *self.identity_type.get_or_insert(required) != required;
         }
         let platform = self.platform.as_deref();
-        contradicts |= platform.is_some_and(|platform| !restriction.has_platform(platform));
+        is_contradictory |= platform.is_some_and(|platform| !restriction.has_platform(platform));
         if let Some(keys) = &mut self.keys {
             // Looking up another identity's key would cost more if the key exists, which would
             // reveal it. So only the token's own keys are looked up.
             keys.retain(|[platform, _, identity]| {
                 *identity == restriction.identity && restriction.has_platform(platform)
             });
-            contradicts |= keys.is_empty();
+            is_contradictory |= keys.is_empty();
         }
         let allowed_platforms =
             restriction.platforms.as_ref().filter(|_| self.platform.is_none()).cloned();
         self.connections.clone_from(&restriction.connections);
-        self.platforms = if contradicts { Some(Names::default()) } else { allowed_platforms };
+        self.platforms = if is_contradictory { Some(Names::default()) } else { allowed_platforms };
     }
 
     /// Whether the filter can't match any connection, so that no query is needed.
-    pub fn finds_nothing(&self) -> bool {
+    pub fn matches_nothing(&self) -> bool {
         self.platforms == Some(Names::default())
     }
 }
@@ -145,7 +146,7 @@ pub enum Tags {
 
 /// The position of a page in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Start {
+pub enum PageStart {
     /// Skips this number of rows.
     Offset(u64),
     /// Begins after the connection of the cursor.
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_looks_up_its_own_keys_only() {
+    fn a_token_looks_up_only_its_own_keys() {
         let keys = |keys: &[[&str; 3]]| -> Vec<[String; 3]> {
             keys.iter().map(|key| key.map(str::to_owned)).collect()
         };
@@ -189,22 +190,22 @@ mod tests {
             ])),
             ..ConnectionFilter::default()
         };
-        let narrowed = restricted(&requested);
-        assert_eq!(narrowed.keys, Some(keys(&[["alpha", "l", "ann"]])));
-        assert!(!narrowed.finds_nothing());
-        let foreign = keys(&[["alpha", "l", "bob"], ["gamma", "l", "ann"]]);
-        let requested = ConnectionFilter { keys: Some(foreign), ..ConnectionFilter::default() };
-        assert!(restricted(&requested).finds_nothing());
+        let restricted_filter = restricted(&requested);
+        assert_eq!(restricted_filter.keys, Some(keys(&[["alpha", "l", "ann"]])));
+        assert!(!restricted_filter.matches_nothing());
+        let other_keys = keys(&[["alpha", "l", "bob"], ["gamma", "l", "ann"]]);
+        let requested = ConnectionFilter { keys: Some(other_keys), ..ConnectionFilter::default() };
+        assert!(restricted(&requested).matches_nothing());
     }
 
     #[test]
-    fn a_token_that_asks_for_more_finds_nothing() {
+    fn a_filter_beyond_the_restriction_matches_nothing() {
         let all = ConnectionFilter::default();
-        let narrowed = restricted(&all);
-        assert_eq!(narrowed.identity.as_deref(), Some("ann"));
-        assert_eq!(narrowed.identity_type, Some(IdentityType::User));
-        assert_eq!(narrowed.platforms, token().platforms);
-        for (filter, finds_nothing) in [
+        let restricted_filter = restricted(&all);
+        assert_eq!(restricted_filter.identity.as_deref(), Some("ann"));
+        assert_eq!(restricted_filter.identity_type, Some(IdentityType::User));
+        assert_eq!(restricted_filter.platforms, token().platforms);
+        for (filter, matches_nothing) in [
             (ConnectionFilter { identity: Some("ann".into()), ..all.clone() }, false),
             (ConnectionFilter { identity: Some("Ann".into()), ..all.clone() }, true),
             (ConnectionFilter { identity_type: Some(IdentityType::User), ..all.clone() }, false),
@@ -220,7 +221,7 @@ mod tests {
                 true,
             ),
         ] {
-            assert_eq!(restricted(&filter).finds_nothing(), finds_nothing, "{filter:?}");
+            assert_eq!(restricted(&filter).matches_nothing(), matches_nothing, "{filter:?}");
         }
     }
 }

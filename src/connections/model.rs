@@ -62,7 +62,7 @@ pub struct Connection {
     pub tags: String,
     /// The version: 1 when created, incremented by every change.
     pub version: u64,
-    #[serde(deserialize_with = "flag")]
+    #[serde(deserialize_with = "deserialize_flag")]
     pub active: bool,
     /// Milliseconds since 1970-01-01 UTC.
     pub created_at: u64,
@@ -113,7 +113,7 @@ impl Connection {
     }
 
     /// Whether a token with this restriction may see the connection.
-    pub fn is_within(&self, restriction: &TokenRestriction) -> bool {
+    pub fn is_visible_to(&self, restriction: &TokenRestriction) -> bool {
         self.identity == restriction.identity
             && restriction.identity_type.is_none_or(|required| self.identity_type == required)
             && restriction.has_platform(&self.platform)
@@ -170,7 +170,7 @@ struct ConnectionDocument<'a> {
 }
 
 /// Deserializes 1 or 0, because the database has no booleans.
-fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+fn deserialize_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(u8::deserialize(deserializer)? == 1)
 }
 
@@ -202,7 +202,7 @@ mod tests {
             platform_account_id: None,
             platform_account_name: None,
         };
-        for (identity, identity_type, platforms, is_within) in [
+        for (identity, identity_type, platforms, is_visible_to) in [
             ("ann", None, None, true),
             ("ann", Some(IdentityType::User), Some("beta,alpha"), true),
             ("Ann", None, None, false),
@@ -217,7 +217,7 @@ mod tests {
                 connections: None,
                 client: None,
             };
-            assert_eq!(connection.is_within(&restriction), is_within, "{restriction:?}");
+            assert_eq!(connection.is_visible_to(&restriction), is_visible_to, "{restriction:?}");
         }
     }
 }

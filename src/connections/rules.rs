@@ -16,7 +16,7 @@ pub const DEFAULT_LABEL: &str = "default";
 pub const MAX_TAGS: usize = 50;
 
 /// The maximum length of a tag, in characters.
-pub const MAX_TAG: usize = 128;
+pub const MAX_TAG_LENGTH: usize = 128;
 /// The maximum length of an identity, in characters.
 pub const MAX_IDENTITY: usize = 256;
 /// The maximum length of a name, in characters.
@@ -34,7 +34,7 @@ pub fn identity(text: &str) -> Option<&'static str> {
 
 /// Whether an identity can be stored. Identities stored before the rules about look-alike strings
 /// may violate them.
-pub fn may_be_stored(identity: &str) -> bool {
+pub fn is_storable_identity(identity: &str) -> bool {
     is_plain(identity, MAX_IDENTITY, &[','])
 }
 
@@ -56,7 +56,7 @@ pub fn reason(text: &str) -> Option<&'static str> {
 
 /// Checks a tag.
 pub fn tag(text: &str) -> Option<&'static str> {
-    let is_valid = is_plain(text, MAX_TAG, &[',']);
+    let is_valid = is_plain(text, MAX_TAG_LENGTH, &[',']);
     (!is_valid)
         .then_some("must have 1 to 128 characters, no comma and no control character")
         .or_else(|| confusable_reason(text))
@@ -96,10 +96,10 @@ mod tests {
         for (identity, may_be) in
             [("ann", true), (" ann ", true), ("a\u{a0}", true), ("", false), ("a,b", false)]
         {
-            assert_eq!(super::may_be_stored(identity), may_be, "{identity:?}");
+            assert_eq!(super::is_storable_identity(identity), may_be, "{identity:?}");
         }
-        assert!(super::may_be_stored(&"é".repeat(256)));
-        assert!(!super::may_be_stored(&"é".repeat(257)));
+        assert!(super::is_storable_identity(&"é".repeat(256)));
+        assert!(!super::is_storable_identity(&"é".repeat(257)));
     }
 
     #[test]

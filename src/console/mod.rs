@@ -16,8 +16,8 @@ pub mod statements;
 
 /// The time without requests after which a session ends, in milliseconds. Must match the SQL of
 /// [`crate::auth`].
-pub const IDLE_MS: u64 = 60 * 60 * 1000;
+pub const IDLE_TIMEOUT_MS: u64 = 60 * 60 * 1000;
 /// The maximum lifetime of a session, in milliseconds.
 pub const LIFETIME_MS: u64 = 12 * 60 * 60 * 1000;
 /// The lifetime of a code, in milliseconds.
-pub const CODE_MS: u64 = 60 * 1000;
+pub const CODE_LIFETIME_MS: u64 = 60 * 1000;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::IDLE_MS;
+use super::IDLE_TIMEOUT_MS;
 use crate::auth::Shard;
 use crate::auth::limits::Limits;
 use crate::auth::restriction::TokenRestriction;
@@ -76,14 +76,14 @@ impl Session {
             grant: Some(Grant {
                 id: self.id.clone(),
                 endpoint: self.sign_in.clone(),
-                may_ask_more: false,
+                can_request_more: false,
             }),
         }
     }
 
     /// The session as JSON. `current` is the id of the caller's own session.
     pub fn to_json(&self, current: Option<&str>) -> Vec<u8> {
-        let idle_at = self.used_at.saturating_add(IDLE_MS);
+        let idle_at = self.used_at.saturating_add(IDLE_TIMEOUT_MS);
         crate::util::json::bytes(&SessionView {
             id: &self.id,
             person: &self.person,

@@ -139,7 +139,7 @@ impl SignIn {
     }
 
     /// The scopes of all roles in a person's claims.
-    pub fn scopes_of(&self, claims: &Map<String, Value>) -> Scopes {
+    pub fn granted_scopes(&self, claims: &Map<String, Value>) -> Scopes {
         let value = if self.claim.starts_with('/') {
             Value::Object(claims.clone()).pointer(&self.claim).cloned()
         } else {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn roles_come_from_a_claim_or_a_pointer() {
+    fn reads_roles_by_claim_name_or_json_pointer() {
         let admin = "connections:read keys:write";
         let both = "catalog:read connections:read keys:write";
         for (claim, value, expected) in [
@@ -254,16 +254,16 @@ mod tests {
             ("email", json!({"email": "a@b.example", "email_verified": true}), "catalog:read"),
         ] {
             let sign_in = sign_in(SignInType::Oidc, claim);
-            let scopes = sign_in.scopes_of(&claims(value.clone()));
+            let scopes = sign_in.granted_scopes(&claims(value.clone()));
             assert_eq!(scopes.to_string(), expected, "{claim} {value}");
         }
         let access = sign_in(SignInType::Access, "email");
-        let scopes = access.scopes_of(&claims(json!({"email": "a@b.example"})));
+        let scopes = access.granted_scopes(&claims(json!({"email": "a@b.example"})));
         assert_eq!(scopes.to_string(), "catalog:read");
     }
 
     #[test]
-    fn a_person_is_a_verified_address_or_the_subject() {
+    fn person_is_verified_email_or_subject() {
         let person = |r#type, value: Value| {
             sign_in(r#type, "role").person(&claims(value)).map(str::to_owned).ok()
         };

@@ -5,7 +5,7 @@
 
 use super::session::Session;
 use super::sign_in::SignInType;
-use super::{CODE_MS, IDLE_MS, LIFETIME_MS};
+use super::{CODE_LIFETIME_MS, IDLE_TIMEOUT_MS, LIFETIME_MS};
 use crate::auth::Principal;
 use crate::auth::statements::{Guard, key_is_valid};
 use crate::connections::statements::sql::Sql;
@@ -26,14 +26,14 @@ pub fn select_sign_in(id: &str, now: u64) -> Statement {
     statement(sql, vec![Param::text(id), Param::integer(now)])
 }
 
-pub fn select_own(guard: &Guard<'_>) -> Statement {
+pub fn select_for_caller(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
     sql.push("SELECT s.* FROM api_keys k CROSS JOIN console_sign_ins s ON s.account = k.account AND s.environment = k.environment WHERE ").guard();
     sql.finish()
 }
 
-/// Like [`select_own`], for a request that has already been authenticated.
-pub fn select_of(principal: &Principal) -> Statement {
+/// Like [`select_for_caller`], for a request that has already been authenticated.
+pub fn select_by_principal(principal: &Principal) -> Statement {
     statement(
         "SELECT * FROM console_sign_ins WHERE account = ?1 AND environment = ?2",
         vec![Param::text(&principal.account), Param::text(principal.environment.as_str())],
@@ -50,7 +50,7 @@ pub struct NewSignIn<'a> {
     pub client_id: &'a str,
     pub sealed: Option<&'a Sealed>,
     /// Whether to keep the stored client secret. Then `sealed` is ignored.
-    pub keeps_sealed: bool,
+    pub keeps_stored_secret: bool,
     pub claim: &'a str,
     /// The output of [`super::sign_in::serialize_roles`].
     pub roles: &'a str,
@@ -73,7 +73,7 @@ pub fn put_sign_in(guard: &Guard<'_>, new: &NewSignIn<'_>) -> [Statement; 2] {
     put.integer(new.now).push(", ").integer(new.now);
     put.push(" FROM api_keys k WHERE ").guard();
     // The stored secret is kept only if the provider and the client are unchanged.
-    let sealed = if new.keeps_sealed {
+    let sealed = if new.keeps_stored_secret {
         "iif(issuer = excluded.issuer AND client_id = excluded.client_id, sealed, NULL)"
     } else {
         "excluded.sealed"
@@ -142,7 +142,7 @@ impl NewSession<'_> {
                 Param::text(self.browser_hash),
                 Param::text(self.code_hash),
                 Param::integer(self.now),
-                Param::integer(self.now.saturating_add(CODE_MS)),
+                Param::integer(self.now.saturating_add(CODE_LIFETIME_MS)),
             ],
         )
     }
@@ -176,7 +176,7 @@ pub fn exchange(
             Param::text(browser_hash),
             Param::text(request),
             Param::integer(now),
-            Param::integer(now.saturating_sub(CODE_MS)),
+            Param::integer(now.saturating_sub(CODE_LIFETIME_MS)),
         ],
     );
     [claim, select_session(sign_in, id)]
@@ -187,7 +187,7 @@ pub fn select_sessions(guard: &Guard<'_>, before: Option<&str>, limit: u64, now:
     let mut sql = Sql::new(guard);
     sql.push("SELECT s.* FROM api_keys k CROSS JOIN console_sessions s INDEXED BY console_sessions_listed ON s.account = k.account AND s.environment = k.environment WHERE ").guard();
     sql.push(" AND s.code_hash IS NULL AND s.expires_at > ").integer(now);
-    sql.push(" AND s.used_at > ").integer(now.saturating_sub(IDLE_MS));
+    sql.push(" AND s.used_at > ").integer(now.saturating_sub(IDLE_TIMEOUT_MS));
     if let Some(before) = before {
         sql.push(" AND (s.created_at, s.id) < (SELECT b.created_at, b.id FROM console_sessions b WHERE b.account = k.account AND b.environment = k.environment AND b.id = ").text(before);
         sql.push(")");

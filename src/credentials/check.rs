@@ -26,7 +26,7 @@ use crate::connect::method::Connector;
 use crate::credentials::lifecycle::machine::{FailureOutcome, HealthFailure, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{CredentialsKey, FailureReason};
-use crate::credentials::lifecycle::timing::{is_valid, is_young, next_check};
+use crate::credentials::lifecycle::timing::{is_recently_issued, is_valid, next_check};
 use crate::credentials::model::Credentials;
 use crate::credentials::refresh::{Refresh, RefreshTrigger};
 use crate::http::config::Config;
@@ -46,7 +46,7 @@ const RETRY_MS: u64 = 60 * 60 * 1000;
 
 /// A connection that is due for a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Due {
+pub struct DueConnection {
     pub account: String,
     pub environment: Environment,
     /// The connection's id.
@@ -65,7 +65,7 @@ pub async fn check_all<P: Ports>(
     config: &Config,
     cache: &CatalogCache,
     ports: &Metered<'_, P>,
-    due: &[Due],
+    due: &[DueConnection],
 ) -> Result<Vec<String>, Problem> {
     if due.is_empty() {
         return Ok(Vec::new());
@@ -107,7 +107,7 @@ pub(crate) async fn join_all<F: Future<Output = ()>>(mut running: Vec<Pin<Box<F>
     .await;
 }
 
-impl Due {
+impl DueConnection {
     fn key(&self) -> CredentialsKey<'_> {
         let Self { account, environment, connection } = self;
         CredentialsKey { account, environment: *environment, connection }
@@ -125,12 +125,12 @@ pub(super) fn is_checkable(connector: &Connector, row: &CredentialsRow, now: u64
 
 struct Check<'a> {
     config: &'a Config,
-    due: &'a Due,
+    due: &'a DueConnection,
     request: &'a str,
     now: u64,
 }
 
-enum Finding {
+enum CheckFinding {
     Good,
     Bad(FailureOutcome, Option<u16>),
     /// The platform's response does not depend on the credentials.
@@ -146,7 +146,7 @@ impl Check<'_> {
         row: CredentialsRow,
         client: Option<OauthClient>,
     ) -> Result<(), Problem> {
-        let Due { account, environment, connection: id } = self.due;
+        let DueConnection { account, environment, connection: id } = self.due;
         let reschedule = |at| self.due.key().reschedule(row.version, at);
         if connection.state == State::Failed || row.awaits_cut_over() {
             // Only the user can repair a failed connection, by reconnecting. Before the cut-over, another service still
@@ -160,19 +160,19 @@ impl Check<'_> {
         let credentials =
             Credentials::open(&self.config.vault_keys, (account, *environment), id, &row.sealed);
         let (Some(connector), Some(method), Ok(credentials)) = (&found, method, credentials) else {
-            let why = if method.is_some() {
+            let reason = if method.is_some() {
                 "no key decrypts it"
             } else {
                 "the catalog lacks its method"
             };
             ports.batch(vec![reschedule(Some(self.now.saturating_add(RETRY_MS)))]).await?;
-            return Err(Problem::unavailable(why));
+            return Err(Problem::unavailable(reason));
         };
-        let credentials =
-            credentials.completed(method, &OauthClient::variables_for(client.as_ref(), &method.id));
+        let credentials = credentials
+            .with_missing_fields(method, &OauthClient::variables_for(client.as_ref(), &method.id));
         // Platforms refuse to extend an access token that was issued recently.
         let is_too_recent = credentials.refreshes_by_access_token(method)
-            && is_young(row.issued_at, row.expires_at, self.now);
+            && is_recently_issued(row.issued_at, row.expires_at, self.now);
         if row.refreshable == 1 && !is_too_recent {
             let refresh = Refresh {
                 config: self.config,
@@ -206,7 +206,7 @@ impl Check<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
         let (key, request) = (self.due.key(), self.request);
-        let lease = key.take_lease(row.version, request, ports.now());
+        let lease = key.acquire_lease(row.version, request, ports.now());
         let sets = ports.batch(vec![lease, key.select()]).await?;
         // Another request has the lease, or the version has changed since it was read.
         let found = first_row::<CredentialsRow>(&sets, 1)?;
@@ -216,9 +216,9 @@ impl Check<'_> {
         let jitter = ports.byte();
         let finding = self.examine(platform_auth, &row, jitter, ports).await;
         let now = ports.now();
-        let check_at = next_check(now, self.config.check_ms, jitter);
+        let check_at = next_check(now, self.config.check_interval_ms, jitter);
         let batch = match finding {
-            Finding::Unknown => {
+            CheckFinding::Unknown => {
                 // An earlier failure is not resolved by an inconclusive check, so the next attempt stays scheduled.
                 let earlier_failures = row.failure_history();
                 let next =
@@ -226,13 +226,13 @@ impl Check<'_> {
                 let waiting = Some(next).filter(|_| earlier_failures.attempts > 0);
                 vec![key.release_lease(row.version, request, check_at, waiting.as_ref())]
             }
-            Finding::Good => {
+            CheckFinding::Good => {
                 vec![
                     key.record_success(row.version, request, check_at),
                     key.mark_recovered(request, now),
                 ]
             }
-            Finding::Bad(after, status) => vec![
+            CheckFinding::Bad(after, status) => vec![
                 key.record_failure(
                     row.version,
                     request,
@@ -252,22 +252,22 @@ impl Check<'_> {
         row: &CredentialsRow,
         jitter: u8,
         ports: &Metered<'_, P>,
-    ) -> Finding {
+    ) -> CheckFinding {
         let failed_finding = |failure, status, wait| {
             let after = after_failure(row.failure_history(), failure, wait, ports.now(), jitter);
-            Finding::Bad(after, status)
+            CheckFinding::Bad(after, status)
         };
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, self.now) {
             // The token has expired, and there is no refresh token.
             return failed_finding(HealthFailure::GrantRejected, None, None);
         }
         match platform::verify(ports, platform_auth).await {
-            Verdict::Accepted => Finding::Good,
+            Verdict::Accepted => CheckFinding::Good,
             Verdict::Rejected(status) => {
                 failed_finding(HealthFailure::CredentialsRejected, Some(status), None)
             }
             // The response concerns the request, not the credentials.
-            Verdict::Inconclusive(_) | Verdict::NotChecked => Finding::Unknown,
+            Verdict::Inconclusive(_) | Verdict::NotChecked => CheckFinding::Unknown,
             Verdict::Unavailable { status, retry_after_ms } => {
                 failed_finding(HealthFailure::Unavailable, status, retry_after_ms)
             }

@@ -12,7 +12,7 @@ const KEY_LEN: usize = 32;
 /// Domain separator: a fingerprint never equals another value that is derived from a key.
 const FINGERPRINT: &[u8] = b"connector-vault/key-fingerprint/v1\n";
 /// The maximum length of a key's id, in characters.
-const MAX_ID: usize = 32;
+const MAX_ID_LENGTH: usize = 32;
 
 /// The keys that seal and open. `Debug` and `Display` show only their ids. The bytes are erased
 /// from memory on drop.
@@ -42,7 +42,7 @@ pub enum Fault {
     /// The id is not 1–32 of `a-z`, `0-9` and `-`.
     Id,
     /// An earlier entry has the same id.
-    SameId,
+    DuplicateId,
     /// The key is not standard base64.
     Base64,
     /// The key does not have 32 bytes.
@@ -60,7 +60,7 @@ impl VaultKeys {
             let key =
                 VaultKey::parse(text.trim()).map_err(|fault| VaultKeysError { entry, fault })?;
             if keys.bytes(&key.id).is_some() {
-                return Err(VaultKeysError { entry, fault: Fault::SameId });
+                return Err(VaultKeysError { entry, fault: Fault::DuplicateId });
             }
             keys.0.push(key);
         }
@@ -102,7 +102,7 @@ impl VaultKey {
 
     fn parse(text: &str) -> Result<Self, Fault> {
         let (id, key) = text.split_once(':').ok_or(Fault::NoColon)?;
-        if !is_id(id) {
+        if !is_valid_key_id(id) {
             return Err(Fault::Id);
         }
         // Accept keys without padding, because many tools omit it.
@@ -118,9 +118,9 @@ impl VaultKey {
 }
 
 /// Whether a string is a valid key id.
-pub fn is_id(text: &str) -> bool {
+pub fn is_valid_key_id(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
-    (1..=MAX_ID).contains(&text.len()) && text.bytes().all(is_allowed)
+    (1..=MAX_ID_LENGTH).contains(&text.len()) && text.bytes().all(is_allowed)
 }
 
 impl fmt::Display for VaultKeys {
@@ -144,7 +144,7 @@ impl fmt::Display for VaultKeysError {
         let fault = match self.fault {
             Fault::NoColon => "has no colon: write <id>:<key>",
             Fault::Id => "has an id that is not 1–32 of a-z, 0-9 and -",
-            Fault::SameId => "has the same id as an earlier entry",
+            Fault::DuplicateId => "has the same id as an earlier entry",
             Fault::Base64 => "has a key that is not standard base64",
             Fault::Length => "has a key that does not have 32 bytes",
         };

@@ -15,9 +15,9 @@ use crate::ports::Random;
 /// Domain separator: a minted secret never equals another value that is derived from a key.
 const LABEL: &[u8] = b"connector-vault/minted-secret/v1\n";
 /// The length of each half, in bytes.
-const HALF: usize = 16;
+const HALF_LEN: usize = 16;
 /// The length of a secret in characters, the same as for [`Random::secret`].
-const LENGTH: usize = 43;
+const SECRET_LEN: usize = 43;
 
 /// The purpose of a secret. A secret for a different purpose is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,27 +47,27 @@ impl VaultKeys {
     /// Creates a secret of 128 random bits, in 43 characters that need no escaping in a URL. Returns `None` without a
     /// key.
     pub fn mint(&self, purpose: Purpose, random: &impl Random) -> Option<String> {
-        let mut bytes = [0; 2 * HALF];
-        let (half, proof) = bytes.split_at_mut(HALF);
+        let mut bytes = [0; 2 * HALF_LEN];
+        let (half, proof) = bytes.split_at_mut(HALF_LEN);
         random.fill(half);
-        proof.copy_from_slice(&proof_of(self.bytes(self.first()?)?, purpose, half)?);
+        proof.copy_from_slice(&derive_proof(self.bytes(self.first()?)?, purpose, half)?);
         Some(Base64UrlUnpadded::encode_string(&bytes))
     }
 
     /// Whether one of the keys has issued this secret for this purpose. Ignores the prefix that names the database.
     pub fn has_minted(&self, purpose: Purpose, secret: &str) -> bool {
-        let without_prefix = secret.len().checked_sub(LENGTH).and_then(|at| secret.get(at..));
-        let mut bytes = [0; 2 * HALF];
+        let without_prefix = secret.len().checked_sub(SECRET_LEN).and_then(|at| secret.get(at..));
+        let mut bytes = [0; 2 * HALF_LEN];
         let decoded =
             without_prefix.and_then(|secret| Base64UrlUnpadded::decode(secret, &mut bytes).ok());
-        if decoded.is_none_or(|decoded| decoded.len() != 2 * HALF) {
+        if decoded.is_none_or(|decoded| decoded.len() != 2 * HALF_LEN) {
             return false;
         }
-        let (half, proof) = bytes.split_at(HALF);
+        let (half, proof) = bytes.split_at(HALF_LEN);
         let is_proof = |id: &str| {
-            let expected = self.bytes(id).and_then(|key| proof_of(key, purpose, half));
+            let expected = self.bytes(id).and_then(|key| derive_proof(key, purpose, half));
             // Compare in constant time, so that the timing reveals nothing.
-            let differs = |expected: [u8; HALF]| {
+            let differs = |expected: [u8; HALF_LEN]| {
                 expected.iter().zip(proof).fold(0, |all, (one, other)| all | (one ^ other))
             };
             expected.is_some_and(|expected| differs(expected) == 0)
@@ -77,8 +77,8 @@ impl VaultKeys {
 }
 
 /// The second half of a secret.
-fn proof_of(key: &[u8], purpose: Purpose, half: &[u8]) -> Option<[u8; HALF]> {
-    let mut proof = [0; HALF];
+fn derive_proof(key: &[u8], purpose: Purpose, half: &[u8]) -> Option<[u8; HALF_LEN]> {
+    let mut proof = [0; HALF_LEN];
     let info = [LABEL, purpose.name(), half];
     Hkdf::<Sha256>::new(None, key).expand_multi_info(&info, &mut proof).ok()?;
     Some(proof)
@@ -87,7 +87,7 @@ fn proof_of(key: &[u8], purpose: Purpose, half: &[u8]) -> Option<[u8; HALF]> {
 #[cfg(test)]
 mod tests {
     use super::Purpose::{Browser, Link, State};
-    use super::{LENGTH, VaultKeys};
+    use super::{SECRET_LEN, VaultKeys};
     use crate::ports::Random;
 
     struct Counting(std::cell::Cell<u8>);
@@ -112,7 +112,7 @@ mod tests {
         let random = Counting(std::cell::Cell::new(0));
         let (old, both, new) = (keys(&[("a", 1)]), keys(&[("b", 2), ("a", 1)]), keys(&[("b", 2)]));
         let secret = old.mint(Link, &random).unwrap();
-        assert_eq!(secret.len(), LENGTH);
+        assert_eq!(secret.len(), SECRET_LEN);
         assert_ne!(old.mint(Link, &random).unwrap(), secret);
         for (keys, purpose, text, is_known) in [
             (&old, Link, secret.clone(), true),
@@ -131,7 +131,7 @@ mod tests {
         ] {
             assert_eq!(keys.has_minted(purpose, &text), is_known, "{purpose:?} {text}");
         }
-        for index in 0..LENGTH {
+        for index in 0..SECRET_LEN {
             let mut letters: Vec<char> = secret.chars().collect();
             letters[index] = if letters[index] == 'A' { 'B' } else { 'A' };
             let changed: String = letters.into_iter().collect();

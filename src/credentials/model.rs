@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::{Kind, OpenError, SealContext, SealError, Sealed, VaultKeys};
 use crate::catalog::detail::AuthMethod;
 use crate::oauth::Tokens;
-use crate::oauth::account::is_id;
+use crate::oauth::account::is_valid_account_id;
 use crate::ports::Random;
 use crate::terms::{CredentialType, Environment};
 use crate::util::json;
@@ -88,7 +88,11 @@ impl Credentials {
 
     /// Adds values for fields that the method did not have yet when the credentials were stored:
     /// from the OAuth client's `variables`, or else the fields' defaults.
-    pub fn completed(mut self, method: &AuthMethod, variables: &BTreeMap<String, String>) -> Self {
+    pub fn with_missing_fields(
+        mut self,
+        method: &AuthMethod,
+        variables: &BTreeMap<String, String>,
+    ) -> Self {
         for field in &method.fields {
             let client_value = variables.get(&field.name).filter(|_| method.is_oauth2());
             if let Some(value) = client_value.or(field.default.as_ref())
@@ -131,7 +135,7 @@ impl Credentials {
     /// The account's id and name to store with the connection. `stores_names` is whether names are
     /// stored.
     pub fn account_to_store(&self, stores_names: bool) -> (Option<&str>, Option<&str>) {
-        let id = self.account.as_deref().filter(|id| is_id(id));
+        let id = self.account.as_deref().filter(|id| is_valid_account_id(id));
         (id, self.account_name.as_deref().filter(|_| stores_names && id.is_some()))
     }
 

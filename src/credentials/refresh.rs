@@ -42,7 +42,7 @@
 //! # The circuit breaker
 //!
 //! If the platform rejects the OAuth client itself, every connection of that client fails the same way. The client's row
-//! then opens a [`Breaker`]: one refresh an hour probes the platform, and all others fail without a request. Some errors
+//! then opens a [`CircuitBreaker`]: one refresh an hour probes the platform, and all others fail without a request. Some errors
 //! may concern the client or only one account, such as `unauthorized_client` from a tenant that has blocked the app. The
 //! breaker opens for these only when two different accounts have received the same error, and no refresh has succeeded in
 //! between.
@@ -60,12 +60,12 @@ use crate::connect::resolved_oauth::apply_platform_values;
 use crate::connect::revocations::enqueue;
 use crate::credentials::Sealed;
 use crate::credentials::endpoints::read::{awaiting_cut_over, failed};
-use crate::credentials::lifecycle::machine::{HealthFailure, PROBE_MS, after_failure};
+use crate::credentials::lifecycle::machine::{HealthFailure, PROBE_INTERVAL_MS, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{
-    Breaker, ClientError, CredentialsKey, FailureReason, RefreshedCredentials,
+    CircuitBreaker, ClientError, CredentialsKey, FailureReason, RefreshedCredentials,
 };
-use crate::credentials::lifecycle::timing::{DEADLINE_MS, LEASE_MS, WAIT_MS, is_valid, next_check};
+use crate::credentials::lifecycle::timing::{LEASE_MS, TIMEOUT_MS, WAIT_MS, is_valid, next_check};
 use crate::credentials::model::Credentials;
 use crate::http::config::Config;
 use crate::http::problem::{Code, Problem};
@@ -144,15 +144,15 @@ impl Refresh<'_> {
         let taken_at = ports.now();
         let lease_end = taken_at.saturating_add(LEASE_MS);
         let key = self.key();
-        let lease = key.take_lease(row.version, request, taken_at);
+        let lease = key.acquire_lease(row.version, request, taken_at);
         let sets = ports.batch(vec![lease, key.select()]).await?;
-        let Some(found) = first_row::<CredentialsRow>(&sets, 1)? else {
-            return Err(Problem::no_connection());
+        let Some(latest_row) = first_row::<CredentialsRow>(&sets, 1)? else {
+            return Err(Problem::connection_not_found());
         };
-        if found.version != row.version {
-            return self.open_row(found);
+        if latest_row.version != row.version {
+            return self.open_row(latest_row);
         }
-        if found.lease.as_deref() != Some(request) {
+        if latest_row.lease.as_deref() != Some(request) {
             if self.can_use(&row, ports.now()) || self.trigger == RefreshTrigger::Check {
                 return Ok((row, credentials));
             }
@@ -164,7 +164,7 @@ impl Refresh<'_> {
                 let error = TokenError::from_kind(TokenErrorKind::ClientRejected, None);
                 Err(TokenError { retry_after_ms: Some(left), ..error })
             }
-            None if ports.now().saturating_add(DEADLINE_MS.into()) > lease_end => {
+            None if ports.now().saturating_add(TIMEOUT_MS.into()) > lease_end => {
                 if self.can_use(&row, ports.now()) {
                     return Ok((row, credentials));
                 }
@@ -199,8 +199,8 @@ impl Refresh<'_> {
             expires_at,
             is_refreshable: credentials.is_refreshable(self.method),
             scopes: &json::text(&scopes),
-            missing_scopes: &json::text(&row.missing_without(&scopes)),
-            check_at: next_check(now, self.config.check_ms, jitter),
+            missing_scopes: &json::text(&row.missing_scopes_after(&scopes)),
+            check_at: next_check(now, self.config.check_interval_ms, jitter),
             now,
         };
         let mut batch =
@@ -210,9 +210,9 @@ impl Refresh<'_> {
             batch.extend(self.breaker().map(|breaker| breaker.close()));
         }
         let sets = batch_until(ports, batch, lease_end).await?;
-        let found = first_row::<CredentialsRow>(&sets, 2)?;
-        self.revoke_unless_stored(found.as_ref(), &sealed, &credentials, ports).await?;
-        self.open_row(found.ok_or_else(Problem::no_connection)?)
+        let latest_row = first_row::<CredentialsRow>(&sets, 2)?;
+        self.revoke_unless_stored(latest_row.as_ref(), &sealed, &credentials, ports).await?;
+        self.open_row(latest_row.ok_or_else(Problem::connection_not_found)?)
     }
 
     async fn record_error<P: Ports>(
@@ -234,19 +234,19 @@ impl Refresh<'_> {
             key.select(),
         ];
         batch.extend(self.breaker_update(failure, error, &credentials, now));
-        let found = first_row(&ports.batch(batch).await?, 2)?;
-        let found: CredentialsRow = found.ok_or_else(Problem::no_connection)?;
-        if found.version != row.version {
+        let latest_row = first_row(&ports.batch(batch).await?, 2)?;
+        let latest_row: CredentialsRow = latest_row.ok_or_else(Problem::connection_not_found)?;
+        if latest_row.version != row.version {
             // `invalid_grant` may only mean that another request has spent the refresh token first.
-            return self.open_row(found);
+            return self.open_row(latest_row);
         }
         if after.state == State::Failed {
-            return Err(failed(&found));
+            return Err(failed(&latest_row));
         }
         if self.can_use(row, now) {
-            return Ok((found, credentials));
+            return Ok((latest_row, credentials));
         }
-        Err(refresh_failed(Some(after.code), found.next_attempt_at, now))
+        Err(refresh_failed(Some(after.code), latest_row.next_attempt_at, now))
     }
 
     /// Polls the row until the request with the lease has written it, or has released the lease.
@@ -259,12 +259,12 @@ impl Refresh<'_> {
         let mut wait = Wait::new(FIRST_PAUSE_MS, WAIT_MS);
         while ports.now() < until && wait.pause(ports).await {
             let sets = ports.batch(vec![self.key().select()]).await?;
-            let found =
-                first_row::<CredentialsRow>(&sets, 0)?.ok_or_else(Problem::no_connection)?;
-            if found.version != row.version {
-                return self.open_row(found);
+            let latest_row =
+                first_row::<CredentialsRow>(&sets, 0)?.ok_or_else(Problem::connection_not_found)?;
+            if latest_row.version != row.version {
+                return self.open_row(latest_row);
             }
-            if found.lease.is_none() {
+            if latest_row.lease.is_none() {
                 break;
             }
         }
@@ -287,7 +287,7 @@ impl Refresh<'_> {
         let (keys, tenant) = (&self.config.vault_keys, (self.account, self.environment));
         let credentials =
             Credentials::open(keys, tenant, self.connection, &row.sealed).map_err(decrypt_error)?;
-        Ok(credentials.completed(self.method, &self.variables()))
+        Ok(credentials.with_missing_fields(self.method, &self.variables()))
     }
 
     fn open_row(&self, row: CredentialsRow) -> Result<OpenedRow, Problem> {
@@ -348,30 +348,30 @@ impl Refresh<'_> {
     /// Whether the connection still has these tokens, or others that may belong to the same account.
     fn may_be_same_account(
         &self,
-        found: Option<&CredentialsRow>,
+        latest_row: Option<&CredentialsRow>,
         sealed: &Sealed,
         refreshed: &Credentials,
     ) -> Result<bool, Problem> {
-        let Some(found) = found else { return Ok(false) };
-        if found.sealed == sealed.as_str() {
+        let Some(latest_row) = latest_row else { return Ok(false) };
+        if latest_row.sealed == sealed.as_str() {
             return Ok(true);
         }
-        if found.auth_method != self.method.id {
+        if latest_row.auth_method != self.method.id {
             return Ok(false);
         }
-        Ok(!self.open(found)?.belongs_to_other_account(refreshed))
+        Ok(!self.open(latest_row)?.belongs_to_other_account(refreshed))
     }
 
     /// Enqueues the revocation of late tokens. They are stored under the id of the request, because the connection's own
     /// tokens may be waiting for their revocation under its id.
     async fn revoke_unless_stored<P: Ports>(
         &self,
-        found: Option<&CredentialsRow>,
+        latest_row: Option<&CredentialsRow>,
         sealed: &Sealed,
         credentials: &Credentials,
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
-        if self.may_be_same_account(found, sealed, credentials)? {
+        if self.may_be_same_account(latest_row, sealed, credentials)? {
             return Ok(());
         }
         let can_revoke = self.method.oauth2().is_some_and(|oauth| oauth.revocation_url.is_some());
@@ -384,10 +384,10 @@ impl Refresh<'_> {
         Ok(())
     }
 
-    fn breaker(&self) -> Option<Breaker<'_>> {
+    fn breaker(&self) -> Option<CircuitBreaker<'_>> {
         let OauthClient { platform, name, client_id, .. } = self.client.as_ref()?;
         let (account, environment) = (self.account, self.environment);
-        Some(Breaker { account, environment, platform, name, client_id })
+        Some(CircuitBreaker { account, environment, platform, name, client_id })
     }
 
     /// How long the breaker blocks token requests, in milliseconds. Returns `None` if it is closed, or if this request is
@@ -404,7 +404,7 @@ impl Refresh<'_> {
             return Ok(Some(left));
         }
         let sets = ports.batch(vec![breaker.probe(self.now)]).await?;
-        Ok(first_row::<Map<String, Value>>(&sets, 0)?.is_none().then_some(PROBE_MS))
+        Ok(first_row::<Map<String, Value>>(&sets, 0)?.is_none().then_some(PROBE_INTERVAL_MS))
     }
 
     /// The update of the breaker after an error that the platform has sent, if any.
@@ -421,8 +421,8 @@ impl Refresh<'_> {
             HealthFailure::Unauthorized => {
                 let status = status.to_string();
                 let code = error.code.as_deref().unwrap_or(&status);
-                let account = hash(&self.affected_party(error, credentials));
-                Some(breaker.suspect(&ClientError { error: code, account: &account }, now))
+                let account = hash(&self.error_party(error, credentials));
+                Some(breaker.record_suspicion(&ClientError { error: code, account: &account }, now))
             }
             _ => None,
         }
@@ -430,7 +430,7 @@ impl Refresh<'_> {
 
     /// The party that the error may concern instead of the OAuth client: the tenant that the error names, or else the
     /// account at the platform, or else the connection.
-    fn affected_party(&self, error: &TokenError, credentials: &Credentials) -> String {
+    fn error_party(&self, error: &TokenError, credentials: &Credentials) -> String {
         match (&error.tenant, &credentials.account) {
             (Some(tenant), _) => format!("tenant {tenant}"),
             (None, Some(account)) => format!("account {account}"),

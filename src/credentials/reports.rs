@@ -117,7 +117,7 @@ mod tests {
             |keys: &str, first_at, last_at| Report { keys: keys.into(), first_at, last_at };
         let old = |first_at, last_at| report(r#"["old:1"]"#, first_at, last_at);
         let both = |first_at, last_at| report(r#"["new:2","old:1"]"#, first_at, last_at);
-        for (what, reports, expected) in [
+        for (case, reports, expected) in [
             ("nobody", vec![], Readiness::NoReports),
             ("the old service", vec![old(1, 9)], Readiness::Missing),
             ("another key of that id", vec![report(r#"["new:3"]"#, 1, 9)], Readiness::Missing),
@@ -134,12 +134,12 @@ mod tests {
             ("no keys at all", vec![report("[]", 12, 13), both(10, 11)], Readiness::Divided),
             ("damaged", vec![report("{}", 12, 13)], Readiness::Missing),
         ] {
-            assert_eq!(readiness(&reports, "new:2"), expected, "{what}");
+            assert_eq!(readiness(&reports, "new:2"), expected, "{case}");
         }
     }
 
     #[test]
-    fn a_report_names_keys_and_reveals_none() {
+    fn a_report_contains_fingerprints_but_no_keys() {
         let (a, b) = (
             "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
             "ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",

@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::keys::{VaultKeys, is_id};
+use super::keys::{VaultKeys, is_valid_key_id};
 use crate::ports::Random;
 use crate::terms::{Environment, named};
 
@@ -52,7 +52,7 @@ const FORMAT: &str = "connector-vault/credentials/v1";
 const NONCE_LEN: usize = 12;
 const TAG_LEN: usize = 16;
 /// The maximum size of a plaintext. D1 stores strings of up to 2,000,000 bytes.
-pub const MAX_PLAIN: usize = 1 << 20;
+pub const MAX_PLAINTEXT_BYTES: usize = 1 << 20;
 
 /// The context that a ciphertext is bound to. The ciphertext can't be decrypted in another context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl fmt::Debug for Sealed {
 pub enum SealError {
     /// `VAULT_KEYS` is empty.
     NoKey,
-    /// The plaintext has more than [`MAX_PLAIN`] bytes.
+    /// The plaintext has more than [`MAX_PLAINTEXT_BYTES`] bytes.
     TooLong,
 }
 
@@ -175,7 +175,7 @@ impl VaultKeys {
     ) -> Result<Sealed, SealError> {
         let id = self.first().ok_or(SealError::NoKey)?;
         let cipher = self.cipher(id, context).ok_or(SealError::NoKey)?;
-        if plain.len() > MAX_PLAIN {
+        if plain.len() > MAX_PLAINTEXT_BYTES {
             return Err(SealError::TooLong);
         }
         let mut nonce = [0; NONCE_LEN];
@@ -199,7 +199,7 @@ impl VaultKeys {
         sealed: &Sealed,
     ) -> Result<Zeroizing<Vec<u8>>, OpenError> {
         let (id, text) = sealed.0.split_once('.').ok_or(OpenError::Damaged)?;
-        if !is_id(id) {
+        if !is_valid_key_id(id) {
             return Err(OpenError::Damaged);
         }
         let cipher =

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::keys::{Fault, VaultKeys, VaultKeysError};
 use super::model::{Credentials, OAuthTokens};
-use super::seal::{Kind, MAX_PLAIN, OpenError, SealContext, SealError, Sealed};
+use super::seal::{Kind, MAX_PLAINTEXT_BYTES, OpenError, SealContext, SealError, Sealed};
 use crate::ports::Random;
 use crate::terms::Environment;
 
@@ -98,7 +98,7 @@ fn webcrypto_produces_the_same_ciphertext() {
 fn a_ciphertext_opens_in_its_context() {
     let keys = keys(&format!("b:{OTHER},a:{KEY}"));
     let random = Counter::default();
-    for (index, length) in [0, 1, 15, 16, 17, 4096, MAX_PLAIN].into_iter().enumerate() {
+    for (index, length) in [0, 1, 15, 16, 17, 4096, MAX_PLAINTEXT_BYTES].into_iter().enumerate() {
         let context = SealContext { kind: Kind::ALL[index % Kind::ALL.len()], ..CONTEXT };
         let plain = vec![7; length];
         let sealed = keys.seal(&context, &plain, &random).unwrap();
@@ -110,9 +110,9 @@ fn a_ciphertext_opens_in_its_context() {
 
 #[test]
 fn rejects_plaintext_over_the_limit() {
-    let plain = vec![7; MAX_PLAIN + 1];
-    let refused = keys(&format!("a:{KEY}")).seal(&CONTEXT, &plain, &Counter::default());
-    assert_eq!(refused, Err(SealError::TooLong));
+    let plain = vec![7; MAX_PLAINTEXT_BYTES + 1];
+    let error = keys(&format!("a:{KEY}")).seal(&CONTEXT, &plain, &Counter::default());
+    assert_eq!(error, Err(SealError::TooLong));
     assert_eq!(SealError::TooLong.to_string(), "this is too long to be sealed");
     assert_eq!(SealError::NoKey.to_string(), "VAULT_KEYS has no key to seal with");
 }
@@ -125,15 +125,20 @@ fn rejects_every_flipped_bit() {
         for bit in 0..7 {
             let mut bytes = sealed.as_str().as_bytes().to_vec();
             bytes[index] ^= 1 << bit;
-            let changed = Sealed::from(String::from_utf8(bytes).unwrap());
-            let refused = keys.open(&CONTEXT, &changed).unwrap_err();
-            let expected = match changed.key_id() {
+            let altered_ciphertext = Sealed::from(String::from_utf8(bytes).unwrap());
+            let error = keys.open(&CONTEXT, &altered_ciphertext).unwrap_err();
+            let expected = match altered_ciphertext.key_id() {
                 id if index == 0 && id.bytes().all(|byte| byte.is_ascii_lowercase()) => {
                     OpenError::UnknownKey(id.to_owned())
                 }
                 _ => OpenError::Damaged,
             };
-            assert_eq!(refused, expected, "bit {bit} of character {index}: {}", changed.as_str());
+            assert_eq!(
+                error,
+                expected,
+                "bit {bit} of character {index}: {}",
+                altered_ciphertext.as_str()
+            );
         }
     }
 }
@@ -145,10 +150,11 @@ fn rejects_malformed_ciphertext() {
     let text = sealed.as_str();
     let shorter = text.char_indices().map(|(end, _)| text.split_at(end).0.to_owned());
     let longer = ["A", "AAAA", "=", ".", " ", "\n", "é"].map(|more| format!("{text}{more}"));
-    let others = ["a.", "a", "", ".", "é.", "a..", "a.é", "A.AAAA", "a b.AAAA"].map(str::to_owned);
-    for changed in shorter.chain(longer).chain(others) {
-        let refused = keys.open(&CONTEXT, &Sealed::from(changed.clone()));
-        assert_eq!(refused.unwrap_err(), OpenError::Damaged, "{changed:?}");
+    let malformed_ciphertexts =
+        ["a.", "a", "", ".", "é.", "a..", "a.é", "A.AAAA", "a b.AAAA"].map(str::to_owned);
+    for altered_ciphertext in shorter.chain(longer).chain(malformed_ciphertexts) {
+        let error = keys.open(&CONTEXT, &Sealed::from(altered_ciphertext.clone()));
+        assert_eq!(error.unwrap_err(), OpenError::Damaged, "{altered_ciphertext:?}");
     }
 }
 
@@ -180,21 +186,21 @@ fn each_key_opens_only_what_it_sealed() {
     assert_eq!(seal(&rotated).key_id(), "new");
     assert_eq!(keys(&new).open(&CONTEXT, &sealed), Err(OpenError::UnknownKey("old".to_owned())));
     // Another key has the same id, or the ciphertext names the other of two equal keys.
-    let replaced = keys(&format!("old:{OTHER}"));
-    assert_eq!(replaced.open(&CONTEXT, &sealed), Err(OpenError::Damaged));
+    let keys_with_replaced_key = keys(&format!("old:{OTHER}"));
+    assert_eq!(keys_with_replaced_key.open(&CONTEXT, &sealed), Err(OpenError::Damaged));
     let same = keys(&format!("old:{KEY},new:{KEY}"));
     let renamed = Sealed::from(sealed.as_str().replace("old.", "new."));
     assert_eq!(same.open(&CONTEXT, &renamed), Err(OpenError::Damaged));
 }
 
 #[test]
-fn without_keys_nothing_is_sealed() {
-    let none = VaultKeys::default();
-    assert!(none.is_empty());
-    assert_eq!((none.first(), none.ids().count()), (None, 0));
-    assert_eq!(none.seal(&CONTEXT, SECRET, &Counter::default()), Err(SealError::NoKey));
+fn sealing_requires_a_key() {
+    let no_keys = VaultKeys::default();
+    assert!(no_keys.is_empty());
+    assert_eq!((no_keys.first(), no_keys.ids().count()), (None, 0));
+    assert_eq!(no_keys.seal(&CONTEXT, SECRET, &Counter::default()), Err(SealError::NoKey));
     let sealed = seal(&keys(&format!("a:{KEY}")));
-    assert_eq!(none.open(&CONTEXT, &sealed), Err(OpenError::UnknownKey("a".to_owned())));
+    assert_eq!(no_keys.open(&CONTEXT, &sealed), Err(OpenError::UnknownKey("a".to_owned())));
 }
 
 #[test]
@@ -230,7 +236,7 @@ fn rejects_invalid_vault_keys() {
         (&format!("a b:{KEY}"), 1, Fault::Id),
         (&format!("é:{KEY}"), 1, Fault::Id),
         (&format!("{long}:{KEY}"), 1, Fault::Id),
-        (&format!("a:{KEY},b:{OTHER},a:{OTHER}"), 3, Fault::SameId),
+        (&format!("a:{KEY},b:{OTHER},a:{OTHER}"), 3, Fault::DuplicateId),
         (&format!("a:={KEY}"), 1, Fault::Base64),
         (&format!("a: {KEY}"), 1, Fault::Base64),
         (&format!("a:b:{KEY}"), 1, Fault::Base64),
@@ -247,14 +253,14 @@ fn rejects_invalid_vault_keys() {
 
 #[test]
 fn debug_and_errors_show_no_key() {
-    let both = keys(&format!("b:{OTHER},a:{KEY}"));
+    let two_keys = keys(&format!("b:{OTHER},a:{KEY}"));
     assert_eq!(
-        (both.to_string().as_str(), format!("{both:?}").as_str()),
+        (two_keys.to_string().as_str(), format!("{two_keys:?}").as_str()),
         ("b, a", "VaultKeys(b, a)")
     );
-    assert_eq!(format!("{:?}", seal(&both)), "Sealed(…)");
-    let refused = VaultKeys::parse(&format!("a:{KEY},secret:{KEY}AAAA")).unwrap_err();
-    assert_eq!(refused.to_string(), "entry 2 has a key that is not standard base64");
+    assert_eq!(format!("{:?}", seal(&two_keys)), "Sealed(…)");
+    let error = VaultKeys::parse(&format!("a:{KEY},secret:{KEY}AAAA")).unwrap_err();
+    assert_eq!(error.to_string(), "entry 2 has a key that is not standard base64");
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub(super) async fn request_tokens<P: Ports>(
             request
         }
     };
-    Ok(platform::tokens(ports, &resolved.oauth, request).await)
+    Ok(platform::request_tokens(ports, &resolved.oauth, request).await)
 }
 
 fn resolve(
@@ -60,6 +60,6 @@ fn resolve(
     credentials: &Credentials,
 ) -> Option<ResolvedOAuth> {
     let (fields, targets) = (&refresh.method.fields, refresh.config.targets());
-    let stored = |name: &str| credentials.variable(name);
-    ResolvedOAuth::for_client(oauth, fields, targets, &client.variables(), &stored).ok()
+    let variable = |name: &str| credentials.variable(name);
+    ResolvedOAuth::for_client(oauth, fields, targets, &client.variables(), &variable).ok()
 }

@@ -5,7 +5,7 @@ use crate::catalog::detail::AuthMethod;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::platform::PlatformAuth;
-use crate::connect::endpoints::{connector, decrypt_error, no_vault_keys};
+use crate::connect::endpoints::{connector, decrypt_error, missing_vault_keys};
 use crate::connect::method::Connector;
 use crate::connect::statements::{select_client_for, select_credentials};
 use crate::connections::model::{Connection, ConnectionId};
@@ -55,18 +55,18 @@ impl CredentialsQuery {
         statements: &mut Statements,
     ) -> Result<Self, Problem> {
         if context.config().vault_keys.is_empty() {
-            return Err(no_vault_keys());
+            return Err(missing_vault_keys());
         }
         let guard = context.guard();
         Ok(Self {
-            connection: statements.ask(one::select(&guard, id)),
-            credentials: statements.ask(select_credentials(&guard, id)),
-            client: statements.ask(select_client_for(&guard, id)),
+            connection: statements.push_query(one::select(&guard, id)),
+            credentials: statements.push_query(select_credentials(&guard, id)),
+            client: statements.push_query(select_client_for(&guard, id)),
         })
     }
 
     pub fn connection(self, results: &Results) -> Result<Connection, Problem> {
-        results.first(self.connection)?.ok_or_else(Problem::no_connection)
+        results.first(self.connection)?.ok_or_else(Problem::connection_not_found)
     }
 
     /// The connection, the row of its credentials, and the account's client at its platform.
@@ -90,7 +90,7 @@ impl CredentialsQuery {
         refresh: bool,
     ) -> Result<UsableCredentials, Problem> {
         let (connection, row, client) = self.rows(results)?;
-        ports.count_for(&connection);
+        ports.set_usage_connection(&connection);
         if connection.state == State::Failed {
             return Err(failed(&row));
         }
@@ -102,7 +102,7 @@ impl CredentialsQuery {
         let mut usable = UsableCredentials { connection, row, credentials, connector, client };
         if let Some(method) = usable.method() {
             let variables = OauthClient::variables_for(usable.client.as_ref(), &method.id);
-            usable.credentials = usable.credentials.clone().completed(method, &variables);
+            usable.credentials = usable.credentials.clone().with_missing_fields(method, &variables);
         }
         let (row, now) = (&usable.row, context.now);
         if row.awaits_cut_over() {
@@ -169,7 +169,7 @@ impl UsableCredentials {
         );
         let reason = FailureReason { detail: None, status: None };
         let batch = vec![
-            key.take_lease(row.version, request, now),
+            key.acquire_lease(row.version, request, now),
             key.record_failure(row.version, request, &after, &reason),
             key.mark_degraded(request, &after, now),
         ];

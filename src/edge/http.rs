@@ -60,7 +60,7 @@ extern "C" {
         head: &str,
         body: Option<&[u8]>,
         request: &JsValue,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> Result<Promise, JsValue>;
     /// Sends a request. Resolves when the whole response has been read.
     #[wasm_bindgen(catch)]
@@ -69,7 +69,7 @@ extern "C" {
         url: &str,
         head: &str,
         body: &[u8],
-        deadline_ms: u32,
+        timeout_ms: u32,
         max: u32,
     ) -> Result<Promise, JsValue>;
     /// Runs statements, a JSON array, in one transaction. Resolves to an array with a string for
@@ -159,7 +159,7 @@ async fn read_body(request: &web_sys::Request, max: usize) -> Result<Body, JsVal
     let max = u32::try_from(max).unwrap_or(u32::MAX);
     let bytes = JsFuture::from(bytes(request, max, &JsValue::UNDEFINED)?).await?;
     if bytes.is_undefined() {
-        return Ok(Body::Late);
+        return Ok(Body::TimedOut);
     }
     Ok(bytes.dyn_ref::<Uint8Array>().map_or(Body::TooLarge, |bytes| Body::Whole(bytes.to_vec())))
 }

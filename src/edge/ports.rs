@@ -144,9 +144,9 @@ impl Background for EdgePorts<'_> {
         self.wait_for(&work);
     }
 
-    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
+    fn send_in_background(&self, request: HttpRequest, timeout_ms: u32) {
         let work = future_to_promise(async move {
-            if let Err(error) = send(&request, deadline_ms).await {
+            if let Err(error) = send(&request, timeout_ms).await {
                 let origin = crate::targets::origin(&request.url).unwrap_or_default();
                 worker::console_error!("{origin}, after the response: {error:?}");
             }
@@ -226,10 +226,10 @@ fn describe(thrown: &JsValue) -> String {
 }
 
 /// Sends a request to another service and reads the whole response.
-async fn send(request: &HttpRequest, deadline_ms: u32) -> Result<HttpResponse, HttpError> {
+async fn send(request: &HttpRequest, timeout_ms: u32) -> Result<HttpResponse, HttpError> {
     let max = u32::try_from(MAX_RESPONSE).unwrap_or(u32::MAX);
     let (method, head) = (request.method.as_str(), http::head(&request.headers));
-    let sent = http::send(method, &request.url, &head, &request.body, deadline_ms, max);
+    let sent = http::send(method, &request.url, &head, &request.body, timeout_ms, max);
     let response = async { JsFuture::from(sent?).await };
     let response = response.await.map_err(|_| HttpError::Unreachable)?;
     let Some(parts) = response.dyn_ref::<Array>() else {
@@ -255,20 +255,16 @@ async fn send(request: &HttpRequest, deadline_ms: u32) -> Result<HttpResponse, H
 }
 
 impl Http for EdgePorts<'_> {
-    async fn send(
-        &self,
-        request: HttpRequest,
-        deadline_ms: u32,
-    ) -> Result<HttpResponse, HttpError> {
-        send(&request, deadline_ms).await
+    async fn send(&self, request: HttpRequest, timeout_ms: u32) -> Result<HttpResponse, HttpError> {
+        send(&request, timeout_ms).await
     }
 
     async fn open(
         &self,
         request: StreamingRequest<'_>,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
-        self.open_stream(request, deadline_ms).await
+        self.open_stream(request, timeout_ms).await
     }
 
     async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {
@@ -316,7 +312,7 @@ impl EdgePorts<'_> {
     async fn open_stream(
         &self,
         request: StreamingRequest<'_>,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
         let head = http::head(request.headers);
         let bytes = match request.payload {
@@ -325,13 +321,13 @@ impl EdgePorts<'_> {
         };
         let caller_request = self.request.map_or(JsValue::UNDEFINED, JsValue::from);
         let sent =
-            http::open(request.method, request.url, &head, bytes, &caller_request, deadline_ms);
+            http::open(request.method, request.url, &head, bytes, &caller_request, timeout_ms);
         let reply = async { JsFuture::from(sent?).await };
         let reply = reply.await.map_err(|_| HttpError::Unreachable)?;
         let Some(response) = reply.dyn_ref::<web_sys::Response>() else {
             return Err(match reply.as_f64() {
                 Some(2.0) => HttpError::TimedOut,
-                Some(4.0) => HttpError::CallerLeft,
+                Some(4.0) => HttpError::CallerDisconnected,
                 _ => HttpError::Unreachable,
             });
         };

@@ -103,7 +103,7 @@ mod tests {
     use super::EventId;
 
     #[test]
-    fn ids_have_one_form() {
+    fn ids_have_one_format() {
         for (text, expected) in [
             ("evt_0000000000001", Some(1)),
             ("evt_9999999999999", Some(9_999_999_999_999)),

@@ -21,7 +21,7 @@ pub struct EventQuery<'a> {
     pub limit: u64,
 }
 
-const CONTENT: [&str; 4] = ["e.connection", "e.subject", "e.reason", "e.call"];
+const CONTENT_COLUMNS: [&str; 4] = ["e.connection", "e.subject", "e.reason", "e.call"];
 
 /// The maximum number of events in a page whose size is not checked. An event has at most 27 KB.
 const MAX_SMALL_PAGE: u64 = 100;
@@ -31,13 +31,13 @@ const MAX_PAGE_CHARACTERS: u64 = 1_000_000;
 
 /// The columns of [`super::Event`].
 pub fn columns() -> String {
-    format!("e.id, e.type, e.occurred_at, {}", CONTENT.join(", "))
+    format!("e.id, e.type, e.occurred_at, {}", CONTENT_COLUMNS.join(", "))
 }
 
 /// Selects events of the key's tenant: up to the query's limit, or fewer if the events are large.
 pub fn select(guard: &Guard<'_>, query: &EventQuery<'_>) -> Statement {
     let mut sql = Sql::new(guard);
-    let (is_after, order) = if query.newest_first { ("<", " DESC") } else { (">", "") };
+    let (comparison, order) = if query.newest_first { ("<", " DESC") } else { (">", "") };
     let is_large = query.limit > MAX_SMALL_PAGE;
     if is_large {
         sql.push("SELECT id, type, occurred_at, connection, subject, reason, call FROM (SELECT *, sum(ifnull(length(connection), 0)) OVER (ORDER BY id");
@@ -45,7 +45,7 @@ pub fn select(guard: &Guard<'_>, query: &EventQuery<'_>) -> Statement {
             .push(" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS size_before FROM (");
     }
     sql.push("SELECT e.id, e.type, e.occurred_at");
-    for column in CONTENT {
+    for column in CONTENT_COLUMNS {
         if query.types.is_empty() {
             sql.push(", ").push(column);
         } else {
@@ -61,7 +61,7 @@ pub fn select(guard: &Guard<'_>, query: &EventQuery<'_>) -> Statement {
     if let Some(connection) = query.connection {
         sql.push(" AND e.connection_id = ").text(connection.as_str());
     }
-    sql.push(" AND e.id ").push(is_after).push(" ");
+    sql.push(" AND e.id ").push(comparison).push(" ");
     push_id(&mut sql, query.after).push(" WHERE ").guard();
     sql.push(" ORDER BY e.id").push(order).push(" LIMIT ").integer(query.limit);
     if is_large {

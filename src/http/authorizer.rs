@@ -4,7 +4,7 @@ use super::endpoint::Keyed;
 use super::problem::Problem;
 use super::service::Service;
 use crate::auth::authenticate::{moved_to, principal_from_row};
-use crate::auth::statements::{complete_move, key_row_name, select_key};
+use crate::auth::statements::{complete_move, complete_move_param, select_key};
 use crate::auth::{Caller, Principal};
 use crate::ports::{Db, Ports};
 use crate::storage::metering::Metered;
@@ -41,7 +41,7 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
     ) -> Result<(Principal, Results), Problem> {
         let mut batch = Vec::new();
         if self.ports.was_forwarded() {
-            batch.extend(complete_move(&key_row_name(self.caller)));
+            batch.extend(complete_move(&complete_move_param(self.caller)));
         }
         let first = batch.len();
         batch.push(select_key(self.caller, self.now));
@@ -70,7 +70,7 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
         }
         let principal = principal?;
         authorize(self.endpoint, self.caller, principal.scopes)?;
-        Ok((principal, Results { sets, repeated: self.ports.was_repeated() }))
+        Ok((principal, Results { sets, repeated: self.ports.was_retried() }))
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn authorize(
 ) -> Result<Keyed, Problem> {
     let endpoint = endpoint.clone()?;
     match endpoint.access().scope() {
-        Some(scope) if !scopes.contains(scope) => Err(Problem::lacks(caller.noun(), scope)),
+        Some(scope) if !scopes.contains(scope) => Err(Problem::missing_scope(caller.noun(), scope)),
         _ => Ok(endpoint),
     }
 }

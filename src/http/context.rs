@@ -60,7 +60,7 @@ impl<'a> Context<'a> {
     /// Checks a call to a platform against the caller's limits. `action` is the action's platform and key; `None` for a
     /// proxied request. Fails with `insufficient_scope`, which names the missing access.
     pub fn permit(&self, method: &str, action: Option<(&str, &str)>) -> Result<Permit, Problem> {
-        self.caller.limits().permit(method, action).map_err(Problem::exceeds_limits)?;
+        self.caller.limits().permit(method, action).map_err(Problem::limits_exceeded)?;
         Ok(Permit(()))
     }
 
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
         needed: impl IntoIterator<Item = Scope>,
     ) -> Result<(), Problem> {
         let missing_scope = needed.into_iter().find(|scope| !held.contains(*scope));
-        missing_scope.map_or(Ok(()), |scope| Err(Problem::lacks(self.caller.noun(), scope)))
+        missing_scope.map_or(Ok(()), |scope| Err(Problem::missing_scope(self.caller.noun(), scope)))
     }
 
     /// Reads the query and checks it against the endpoint's parameters.
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
     }
 
     /// Fails when the request has a query parameter that the endpoint does not accept.
-    pub fn no_query(&self) -> Result<(), Problem> {
+    pub fn ensure_no_query(&self) -> Result<(), Problem> {
         self.query().finish()
     }
 

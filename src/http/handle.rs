@@ -15,7 +15,7 @@ use crate::agents::SCOPES;
 use crate::agents::endpoints as agents;
 use crate::audit::statements::caller_actor;
 use crate::auth::Caller;
-use crate::auth::statements::{Guard, key_name};
+use crate::auth::statements::{Guard, caller_key};
 use crate::connect::endpoints::link::BrowserContext;
 use crate::connect::endpoints::pages::Page;
 use crate::console::endpoints as console;
@@ -98,7 +98,9 @@ impl<P: Ports> Exchange<'_, P> {
         let resource = match self.route {
             Route::Resource(resource) => Some(resource),
             Route::UnknownInApi => None,
-            Route::Unknown => return page::not_found(self.request).ok_or_else(|| self.no_path()),
+            Route::Unknown => {
+                return page::not_found(self.request).ok_or_else(|| self.unknown_path());
+            }
         };
         if self.request.method == "OPTIONS" {
             return Ok(cors::preflight(self.service.config(), self.request, resource));
@@ -109,20 +111,20 @@ impl<P: Ports> Exchange<'_, P> {
                     return self.respond_without_key(open, resource).await;
                 }
                 Some((_, Some(Endpoint::Keyed(keyed)))) => Ok(keyed),
-                Some((resource, None)) => match self.no_method(resource) {
+                Some((resource, None)) => match self.method_not_allowed(resource) {
                     Err(refusal) if is_mcp(&self.request.path) => {
                         return self.address_page(&refusal).ok_or(refusal);
                     }
                     refusal => Err(refusal?),
                 },
-                None => Err(self.no_path()),
+                None => Err(self.unknown_path()),
             };
 
         // 2. Read the secret.
         let caller = self.caller()?;
         if let Ok(keyed) = endpoint {
             self.attribute_changes(keyed, &caller);
-            self.prepare_count(keyed, &caller, resource);
+            self.set_usage_dimensions(keyed, &caller, resource);
         }
 
         // 3. Refuse invalid requests that can be recognized without storage. Tokens of grants and sessions are always
@@ -217,12 +219,12 @@ impl<P: Ports> Exchange<'_, P> {
     /// The page for people who open an MCP URL in a browser. Returns `None` for programs, and if
     /// the refusal is not about the method.
     fn address_page(&self, refusal: &Problem) -> Option<Response> {
-        let allow = refusal.allow.as_ref().filter(|_| page::is_from_reader(self.request))?;
+        let allow = refusal.allow.as_ref().filter(|_| page::is_from_browser(self.request))?;
         let config = self.service.config();
         let wording = Wording::new(config, Language::for_user(None, self.request));
         let mut page = Page::new(&wording, 405, &texts::ADDRESS, &[&texts::ADDRESS_WHAT], &[]);
-        if let Some(id) = agents::endpoint_at(&self.request.path) {
-            let label = wording.say(&texts::EARLIER, &[]);
+        if let Some(id) = agents::endpoint_id_at_path(&self.request.path) {
+            let label = wording.format_text(&texts::EARLIER, &[]);
             page.links.push((format!("/mcp/{}/grants", encode(id)), label));
         }
         let mut response = page.response();
@@ -231,8 +233,8 @@ impl<P: Ports> Exchange<'_, P> {
     }
 
     /// The problem for an unknown path.
-    fn no_path(&self) -> Problem {
-        let problem = Problem::no_route();
+    fn unknown_path(&self) -> Problem {
+        let problem = Problem::route_not_found();
         match nearest_path(&self.request.path) {
             Some(path) => {
                 let detail = format!("The service has no such path; did you mean `{path}`?");
@@ -244,8 +246,8 @@ impl<P: Ports> Exchange<'_, P> {
 
     /// The problem for a method that the path does not support. `Err` if the path has an open
     /// endpoint, which needs no authentication.
-    fn no_method(&self, resource: &Resource) -> Result<Problem, Problem> {
-        let refusal = Problem::no_method(resource.allow());
+    fn method_not_allowed(&self, resource: &Resource) -> Result<Problem, Problem> {
+        let refusal = Problem::method_not_allowed(resource.allow());
         match resource.open() {
             // A path that the configuration disables returns 404 for every method.
             Some(open) => open::ensure_enabled(open, self.service.config()).and(Err(refusal)),
@@ -259,7 +261,7 @@ impl<P: Ports> Exchange<'_, P> {
         let (now, request) = (self.now, self.request);
         let caller = self.service.caller(request)?;
         match &caller {
-            Caller::Key(key) => self.ports.write_use(self.service.last_uses().due(key, now)),
+            Caller::Key(key) => self.ports.add_last_use(self.service.last_uses().due(key, now)),
             Caller::Token(token) if token.is_valid(now, page_origin(request), &request.origin) => {
                 self.ports.hide_rows();
             }
@@ -268,7 +270,7 @@ impl<P: Ports> Exchange<'_, P> {
                 if token.is_valid(now, None, &request.origin)
                     && page_origin(request).is_none_or(|from| from == request.origin) =>
             {
-                self.ports.write_use(self.service.last_uses().due_session(token, now));
+                self.ports.add_last_use(self.service.last_uses().due_session(token, now));
                 self.ports.hide_rows();
             }
             Caller::Token(_) | Caller::Person(_) => return Err(caller.rejection().into()),
@@ -285,7 +287,7 @@ impl<P: Ports> Exchange<'_, P> {
     }
 
     /// Sets the dimensions under which the usage counts the request: caller, endpoint, platform and identity.
-    fn prepare_count(&self, endpoint: Keyed, caller: &Caller, resource: Option<&Resource>) {
+    fn set_usage_dimensions(&self, endpoint: Keyed, caller: &Caller, resource: Option<&Resource>) {
         if self.service.config().usage_days == 0 && !self.ports.has_dataset() {
             return;
         }
@@ -295,7 +297,9 @@ impl<P: Ports> Exchange<'_, P> {
         self.ports.set_usage_dimensions(UsageDimensions {
             // The counts may be written after a person's session has ended, so use the key, whose
             // row remains.
-            caller: caller.person().map_or_else(|| key_name(caller), |token| token.key_id.clone()),
+            caller: caller
+                .person()
+                .map_or_else(|| caller_key(caller), |token| token.key_id.clone()),
             endpoint: group(endpoint.access()),
             platform_in_path: in_path.cloned(),
             platform: None,
@@ -321,7 +325,9 @@ impl<P: Ports> Exchange<'_, P> {
     ) -> Result<Option<Scopes>, Problem> {
         match caller {
             Caller::Token(token) | Caller::Person(token) => Ok(Some(token.scopes)),
-            Caller::Key(key) if may_use_cache => Ok(self.service.keys().recall(key, self.now)?),
+            Caller::Key(key) if may_use_cache => {
+                Ok(self.service.keys().get_cached(key, self.now)?)
+            }
             Caller::Key(_) => Ok(None),
         }
     }
@@ -360,7 +366,7 @@ impl<P: Ports> Exchange<'_, P> {
     fn challenge_agent(&self, response: &mut Response) {
         response.headers.retain(|(name, _)| *name != "www-authenticate");
         let base = self.service.config().base_url.as_deref();
-        let endpoint = agents::endpoint_at(&self.request.path).zip(base);
+        let endpoint = agents::endpoint_id_at_path(&self.request.path).zip(base);
         let challenge = endpoint.map_or_else(
             || "Bearer".to_owned(),
             |(id, base)| {
@@ -379,22 +385,24 @@ impl<P: Ports> Exchange<'_, P> {
         // After a 401, the replica may be one of the account's former database, which no longer has
         // the key.
         if ports.bookmark().is_some() && response.status != 401 {
-            ports.write_use_later();
+            ports.record_last_use_later();
         }
         if matches!(response.status, 401 | 403) {
             ports.hide_reads();
         } else if let Some(bookmark) = ports.bookmark() {
             response.add(BOOKMARK, read_replica::header_value(&bookmark, ports.number()));
         }
-        if let Some(settled_use) = ports.settled_use().filter(|_| response.status != 401) {
-            service.last_uses().remember(settled_use);
+        if let Some(recorded_last_use) =
+            ports.recorded_last_use().filter(|_| response.status != 401)
+        {
+            service.last_uses().remember(recorded_last_use);
         }
     }
 
     fn add_common_headers(&self, response: &mut Response) {
-        let is_call =
-            matches!(self.route, Route::Resource(resource) if resource.has(Keyed::is_call));
-        if is_call && response.header(SOURCE).is_none() {
+        let calls_platform =
+            matches!(self.route, Route::Resource(resource) if resource.has(Keyed::calls_platform));
+        if calls_platform && response.header(SOURCE).is_none() {
             response.add(SOURCE, "vault");
         }
         cors::expose(self.service.config(), self.request, response);

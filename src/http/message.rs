@@ -41,7 +41,7 @@ pub enum Body {
     /// Not read: the Worker streams the body to the platform.
     Stream,
     /// The body did not arrive in time.
-    Late,
+    TimedOut,
     /// Not read: the isolate or the caller has reserved too much memory for bodies.
     Refused,
 }

@@ -28,7 +28,7 @@ pub(crate) async fn respond<P: Ports>(
     match endpoint {
         Open::Health => Ok(Response::json(br#"{"status":"ok"}"#.to_vec(), NO_STORE)),
         Open::Document => Ok(Response { is_asset: true, ..Response::empty(200) }),
-        Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
+        Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::route_not_found()),
         Open::ConnectWindow => Ok(window::window(config, request, context.ports)),
         Open::ConnectToken => context.exchange(request).await,
         Open::ConnectApp => context.app(request).await,
@@ -56,7 +56,7 @@ pub(crate) async fn respond<P: Ports>(
         | Open::SignInPage
         | Open::SignInStart
         | Open::SignInCallback
-        | Open::SignInToken => Err(Problem::no_route()),
+        | Open::SignInToken => Err(Problem::route_not_found()),
         Open::ConnectCallback => context.callback(request).await,
         Open::ConnectReturn => Ok(context.callback_form(request)),
         Open::SecurityTxt => Ok(security_txt(&config.security_contacts, now)),
@@ -66,9 +66,9 @@ pub(crate) async fn respond<P: Ports>(
 /// Fails when the configuration disables an open endpoint.
 pub(crate) fn ensure_enabled(endpoint: Open, config: &Config) -> Result<(), Problem> {
     match endpoint {
-        Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::no_route()),
+        Open::SecurityTxt if config.security_contacts.is_empty() => Err(Problem::route_not_found()),
         open if config.base_url.is_none() && (agents::is_own(open) || console::is_own(open)) => {
-            Err(Problem::no_route())
+            Err(Problem::route_not_found())
         }
         _ => Ok(()),
     }

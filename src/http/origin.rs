@@ -1,7 +1,7 @@
 //! Web origins in requests: the pages that may use a token.
 
 /// The maximum length of an origin, in characters.
-pub const MAX_ORIGIN: usize = 253;
+pub const MAX_ORIGIN_LENGTH: usize = 253;
 
 /// Checks a web origin in the form that browsers send: a scheme, a lower-case host, and a port unless it is the
 /// scheme's default. `http` is accepted for the local machine only.
@@ -20,7 +20,7 @@ pub fn check_origin(text: &str) -> Option<&'static str> {
         port != default_port && number <= 65_535 && number.to_string() == port
     });
     let is_secure = default_port != "80" || host == "localhost" || host == "127.0.0.1";
-    let is_valid = is_valid_host && is_valid_port && is_secure && text.len() <= MAX_ORIGIN;
+    let is_valid = is_valid_host && is_valid_port && is_secure && text.len() <= MAX_ORIGIN_LENGTH;
     (!is_valid).then_some(
         "must be a web origin as browsers send it, such as https://app.example or http://localhost:5173",
     )

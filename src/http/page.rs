@@ -9,14 +9,14 @@ const PAGE: &str = include_str!("not_found.html");
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The source of the app's logo for a content security policy: its origin, after a space. Empty when the logo is on this host.
-pub fn source_of(logo_url: Option<&str>) -> String {
+pub fn csp_source(logo_url: Option<&str>) -> String {
     let absolute = logo_url.filter(|url| url.starts_with("https://"));
     absolute.map(|url| format!(" {}", crate::connect::rules::origin(url))).unwrap_or_default()
 }
 
 /// The 404 page, for browsers. Returns `None` for programs, which get the problem as JSON.
 pub(crate) fn not_found(request: &Request) -> Option<Response> {
-    if !is_from_reader(request) {
+    if !is_from_browser(request) {
         return None;
     }
     let mut response = Response { body: PAGE.into(), ..Response::empty(404) };
@@ -28,7 +28,7 @@ pub(crate) fn not_found(request: &Request) -> Option<Response> {
 }
 
 /// Whether the request comes from a browser that displays the response.
-pub(crate) fn is_from_reader(request: &Request) -> bool {
+pub(crate) fn is_from_browser(request: &Request) -> bool {
     let is_read = matches!(request.method.as_str(), "GET" | "HEAD");
     is_read && request.header("accept").is_some_and(prefers_html)
 }
@@ -41,7 +41,7 @@ fn prefers_html(accept: &str) -> bool {
             let mut parts = range.split(';').map(str::trim);
             let name = parts.next()?;
             let is_requested = names.iter().any(|names| names.eq_ignore_ascii_case(name));
-            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1000, weight_of);
+            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(1000, parse_weight);
             is_requested.then_some(weight)
         });
         ranges.max().unwrap_or(0)
@@ -52,7 +52,7 @@ fn prefers_html(accept: &str) -> bool {
 
 /// Parses a weight from 0 to 1 with at most three decimals, in thousandths. Returns 0 for an
 /// invalid weight.
-pub(crate) fn weight_of(text: &str) -> u16 {
+pub(crate) fn parse_weight(text: &str) -> u16 {
     let (integer, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
         return 0;

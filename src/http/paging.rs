@@ -57,16 +57,16 @@ impl Paging {
 
     /// The document of a numbered page; `rows` are its rows as JSON, joined by commas.
     pub fn envelope(self, rows: &[u8], total: u64) -> Vec<u8> {
-        self.envelope_of(rows, total, "")
+        self.render_envelope(rows, total, "")
     }
 
     /// Like [`Self::envelope`], for a list that is counted only up to `max`; `total` is larger when there are more rows.
     pub fn envelope_up_to(self, max: u64, rows: &[u8], total: u64) -> Vec<u8> {
         let is_minimum = if total > max { ",\"totalIsMinimum\":true" } else { "" };
-        self.envelope_of(rows, total.min(max), is_minimum)
+        self.render_envelope(rows, total.min(max), is_minimum)
     }
 
-    fn envelope_of(self, rows: &[u8], total: u64, after_total: &str) -> Vec<u8> {
+    fn render_envelope(self, rows: &[u8], total: u64, after_total: &str) -> Vec<u8> {
         [ROWS, rows, self.end(total, after_total).as_bytes()].concat()
     }
 

@@ -10,10 +10,10 @@ use crate::catalog::list_search::MAX_CHARS;
 use crate::connect::client::DEFAULT_CLIENT;
 use crate::connect::rules::client_name;
 use crate::connections::cursor::Cursor;
-use crate::connections::filter::{MAX_KEYS, MAX_Q, MAX_TAGS};
+use crate::connections::filter::{MAX_KEYS, MAX_Q_LENGTH, MAX_TAGS};
 use crate::connections::key::MAX_KEY;
 use crate::connections::model::ConnectionId;
-use crate::connections::rules::{MAX_IDENTITY, MAX_NAME, MAX_TAG};
+use crate::connections::rules::{MAX_IDENTITY, MAX_NAME, MAX_TAG_LENGTH};
 use crate::events::EventId;
 use crate::terms::{
     AttemptStatus, AuditAction, DeliveryState, EventType, IdentityType, State, UsageGroup,
@@ -22,20 +22,20 @@ use crate::usage::endpoints::parse_day;
 use crate::util::rfc3339;
 
 /// The maximum length of a catalog filter; no name, title, key or category is longer.
-pub const MAX_FILTER: usize = 256;
+pub const MAX_FILTER_LENGTH: usize = 256;
 
 /// The maximum length of the id of an account at a platform.
-const MAX_ACCOUNT: usize = 255;
+const MAX_ACCOUNT_ID_LENGTH: usize = 255;
 
 /// The maximum number of platforms in a search over all actions.
 const MAX_PLATFORMS: usize = 20;
 
 /// The error for an `after` that is not a cursor of the list.
-pub(crate) const NO_CURSOR: &str = "is not a cursor of this list: follow the `Link` header with its filters and limit unchanged, and with the same API key";
+pub(crate) const INVALID_CURSOR: &str = "is not a cursor of this list: follow the `Link` header with its filters and limit unchanged, and with the same API key";
 
 const METHOD: Parameter = parameter(
     "method",
-    Check::Length(MAX_FILTER),
+    Check::Length(MAX_FILTER_LENGTH),
     "The HTTP method, ignoring case: `GET`, `POST`, `PUT`, `PATCH`, `DELETE`. Any other value matches nothing. For example, `POST`.",
 );
 
@@ -66,17 +66,17 @@ pub const CONNECTOR_PARAMETERS: [Parameter; 10] = [
     .default(DefaultValue::Boolean(false)),
     parameter(
         "key",
-        Check::Length(MAX_FILTER),
+        Check::Length(MAX_FILTER_LENGTH),
         "The connector's key: exact, case-sensitive. For example, `api::github::v1`.",
     ),
     parameter(
         "name",
-        Check::Length(MAX_FILTER),
+        Check::Length(MAX_FILTER_LENGTH),
         "The display name: exact, ignoring case. For example, `GitHub`.",
     ),
     parameter(
         "category",
-        Check::Length(MAX_FILTER),
+        Check::Length(MAX_FILTER_LENGTH),
         "The category: exact, ignoring case. For example, `Developer Tools`.",
     ),
     parameter(
@@ -92,12 +92,12 @@ pub const CONNECTOR_PARAMETERS: [Parameter; 10] = [
 pub const ACTION_PARAMETERS: [Parameter; 6] = [
     parameter(
         "title",
-        Check::Length(MAX_FILTER),
+        Check::Length(MAX_FILTER_LENGTH),
         "The title: exact, ignoring case. For example, `List branches`.",
     ),
     parameter(
         "key",
-        Check::Length(MAX_FILTER),
+        Check::Length(MAX_FILTER_LENGTH),
         "The action's key: exact, case-sensitive. For example, `reposListBranches`.",
     ),
     METHOD,
@@ -363,7 +363,7 @@ pub const CONNECTION_PARAMETERS: [Parameter; 16] = [
     ),
     parameter(
         "account",
-        Check::Length(MAX_ACCOUNT),
+        Check::Length(MAX_ACCOUNT_ID_LENGTH),
         "The ID of the connected account at the platform, `account.id`: exact, case-sensitive. For example, `583231`.",
     ),
     parameter(
@@ -373,7 +373,7 @@ pub const CONNECTION_PARAMETERS: [Parameter; 16] = [
     ),
     parameter(
         "tags",
-        Check::Items(MAX_TAGS, MAX_TAG),
+        Check::Items(MAX_TAGS, MAX_TAG_LENGTH),
         "Tags, separated by commas: matches connections with all of them, or with `tagsMatch=any` at least one. Exact, case-sensitive. For example, `eu,billing`.",
     ),
     parameter(
@@ -384,7 +384,7 @@ pub const CONNECTION_PARAMETERS: [Parameter; 16] = [
     .default(DefaultValue::Text("all")),
     parameter(
         "q",
-        Check::Length(MAX_Q),
+        Check::Length(MAX_Q_LENGTH),
         "A prefix of the name or the identity, ignoring case. A prefix with too many matches returns `query_too_broad`. For example, `ann`.",
     ),
     parameter(
@@ -470,5 +470,5 @@ fn check_day(text: &str) -> Option<&'static str> {
 }
 
 fn check_cursor(text: &str) -> Option<&'static str> {
-    (!Cursor::has_shape(text)).then_some(NO_CURSOR)
+    (!Cursor::is_well_formed(text)).then_some(INVALID_CURSOR)
 }

@@ -52,7 +52,7 @@ pub enum Check {
 impl Check {
     /// The error for a value, which completes a sentence that begins with the parameter's name.
     /// Returns `None` when the value is valid.
-    fn objection(self, text: &str) -> Option<Cow<'static, str>> {
+    fn validation_error(self, text: &str) -> Option<Cow<'static, str>> {
         let is_longer = |text: &str, max: usize| text.chars().nth(max).is_some();
         Some(match self {
             Self::Boolean if !matches!(text, "true" | "false") => {
@@ -160,7 +160,7 @@ impl<'a> QueryReader<'a> {
                 let code = Code::InvalidParameter;
                 self.faults.push(Fault::unknown_value(code, location, name, Some(text), names));
             }
-        } else if let Some(message) = parameter.check.objection(text) {
+        } else if let Some(message) = parameter.check.validation_error(text) {
             self.invalid(name, &message);
         }
     }

@@ -119,29 +119,32 @@ pub fn nearest_path(path: &str) -> Option<String> {
     let candidates = TEMPLATES.iter().filter_map(|template| {
         let segments = template.segments.strip_prefix(&[Segment::Literal("v1")])?;
         let inner = segments.strip_prefix(&[Segment::Literal("vault")]);
-        let same =
-            [Some(segments), inner].into_iter().flatten().find_map(|it| same_words(it, sent));
-        Some((same?, template.path))
+        let equal_count = [Some(segments), inner]
+            .into_iter()
+            .flatten()
+            .find_map(|it| count_equal_segments(it, sent));
+        Some((equal_count?, template.path))
     });
     let candidates: Vec<_> = candidates.collect();
-    let (most, first) = candidates.iter().max_by_key(|(same, _)| *same)?;
-    let best = candidates.iter().filter(|(same, _)| same == most).map(|(_, path)| *path);
+    let (most, first) = candidates.iter().max_by_key(|(equal_count, _)| *equal_count)?;
+    let best =
+        candidates.iter().filter(|(equal_count, _)| equal_count == most).map(|(_, path)| *path);
     Some(nearest(path, best, 1).pop().unwrap_or_else(|| (*first).to_owned()))
 }
 
 /// Counts the equal segments. Returns `None` if a segment does not resemble the expected one.
-fn same_words(expected: &[Segment], sent: &[&str]) -> Option<usize> {
-    let mut same = 0_usize;
+fn count_equal_segments(expected: &[Segment], sent: &[&str]) -> Option<usize> {
+    let mut equal_count = 0_usize;
     let is_alike = |(expected, sent): (&Segment, &&str)| match expected {
         Segment::Literal(text) if text.eq_ignore_ascii_case(sent) => {
-            same = same.saturating_add(1);
+            equal_count = equal_count.saturating_add(1);
             true
         }
         Segment::Literal(text) => !nearest(sent, [*text], 1).is_empty(),
         Segment::Parameter | Segment::Rest => true,
     };
     let is_alike = expected.len() == sent.len() && expected.iter().zip(sent).all(is_alike);
-    (is_alike && !sent.is_empty()).then_some(same)
+    (is_alike && !sent.is_empty()).then_some(equal_count)
 }
 
 /// Decodes a path segment. Returns `None` when its encoding is invalid or it contains NUL.

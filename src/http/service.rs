@@ -12,11 +12,11 @@ use crate::auth::authenticate::KeyCache;
 use crate::auth::caller::shard_of;
 use crate::auth::error::AuthenticationError;
 use crate::auth::last_use::LastUses;
-use crate::auth::statements::{key_name, select_key};
+use crate::auth::statements::{caller_key, select_key};
 use crate::auth::{Caller, Shard};
 use crate::catalog::cache::CatalogCache;
 use crate::connect::endpoints::link::shard_of_browser;
-use crate::connect::endpoints::start_urls::StartUrls;
+use crate::connect::endpoints::start_urls::StartUrlCache;
 use crate::console::endpoints as console;
 use crate::http::body::budget::{BodyBudget, Holder, Reservation};
 use crate::mcp;
@@ -36,7 +36,7 @@ pub struct Service {
     catalog: CatalogCache,
     documents: Documents,
     capacity: DatabaseCapacity,
-    starts: StartUrls,
+    starts: StartUrlCache,
     usage: UsageCounts,
     responses: BodyBudget,
     bodies: BodyBudget,
@@ -59,7 +59,7 @@ impl Service {
         let (vary, catalog) = (cors::vary(&config), CatalogCache::new(config.segment_bytes));
         let (keys, last_uses) = (KeyCache::default(), LastUses::default());
         let capacity = DatabaseCapacity::new(config.max_database_bytes);
-        let (documents, starts) = (Documents::default(), StartUrls::default());
+        let (documents, starts) = (Documents::default(), StartUrlCache::default());
         let (usage, responses) = (UsageCounts::default(), BodyBudget::default());
         Self {
             config,
@@ -106,7 +106,7 @@ impl Service {
         &self.capacity
     }
 
-    pub(crate) const fn starts(&self) -> &StartUrls {
+    pub(crate) const fn starts(&self) -> &StartUrlCache {
         &self.starts
     }
 
@@ -132,7 +132,7 @@ impl Service {
     ) -> Result<Rc<Reservation>, Body> {
         let caller = self.caller(request).map_err(|_| Body::default())?;
         if let Caller::Key(key) = &caller
-            && !matches!(self.keys.recall(key, now), Ok(Some(_)))
+            && !matches!(self.keys.get_cached(key, now), Ok(Some(_)))
         {
             let key_rows = db.batch(vec![select_key(&caller, now)]).await;
             // If storage is unavailable, `handle` reports it later.
@@ -141,7 +141,7 @@ impl Service {
             }
         }
         let identity = caller.token().map(|token| token.restriction.identity.as_str());
-        let holder = Holder { account: &key_name(&caller), identity };
+        let holder = Holder { account: &caller_key(&caller), identity };
         self.bodies.reserve_bytes(bytes, holder, now).map_err(|_| Body::Refused)
     }
 
@@ -169,7 +169,8 @@ impl Service {
         let caller = Caller::parse(&secrets, &self.config.sessions)?;
         // An agent's access token is valid only at its own MCP endpoint, which accepts no other
         // secret.
-        let endpoint = request.endpoint.as_deref().or_else(|| agents::endpoint_at(&request.path));
+        let endpoint =
+            request.endpoint.as_deref().or_else(|| agents::endpoint_id_at_path(&request.path));
         let grant_endpoint = caller.grant().map(|grant| grant.endpoint.as_str());
         let is_agent = request.endpoint.is_some() || is_mcp(&request.path);
         // The token of a person is for the console, not for agents.
@@ -230,5 +231,5 @@ impl Service {
 
 /// Whether a path is an MCP endpoint.
 pub fn is_mcp(path: &str) -> bool {
-    path == "/mcp" || agents::endpoint_at(path).is_some()
+    path == "/mcp" || agents::endpoint_id_at_path(path).is_some()
 }

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_and_fill_the_time() {
+    fn pauses_grow_until_the_time_limit() {
         assert_eq!(pauses(25_000, true).iter().sum::<u32>(), 25_000);
         assert_eq!(pauses(25_000, true).len(), 11);
         assert_eq!(pauses(3000, true), [1000, 1250, 750]);

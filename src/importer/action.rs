@@ -20,7 +20,7 @@ pub const MAX_MODEL: usize = 100;
 const MAX_REFERENCES: usize = 16;
 
 /// The maximum number of skipped operations in a warning.
-const SKIPPED_SHOWN: usize = 3;
+const MAX_SKIPPED_SHOWN: usize = 3;
 
 pub struct Actions<'a, F> {
     /// The rows, without a platform, which is assigned later.
@@ -97,8 +97,8 @@ fn remove_duplicates<F>(operations: &mut Vec<LocatedOperation<'_, F>>) {
 /// The operation's id, without the method prefix of Amazon's query protocol.
 fn bare_id<'a, F>(path: &str, operation: &'a Operation<F>) -> &'a str {
     let id = operation.id.as_str();
-    let bare = id.strip_prefix("POST_").or_else(|| id.strip_prefix("GET_"));
-    bare.filter(|_| is_query_protocol(path)).unwrap_or(id)
+    let without_prefix = id.strip_prefix("POST_").or_else(|| id.strip_prefix("GET_"));
+    without_prefix.filter(|_| is_query_protocol(path)).unwrap_or(id)
 }
 
 fn operations<'a, F>(
@@ -120,13 +120,13 @@ fn operations<'a, F>(
     let mut found: Vec<LocatedOperation<'a, F>> = Vec::new();
     let mut skipped: Vec<String> = Vec::new();
     for (path, item) in paths {
-        let mut given: Vec<Method> = Vec::new();
+        let mut declared_methods: Vec<Method> = Vec::new();
         let mut next = Some(item);
         for _ in 0..MAX_REFERENCES {
             let Some(item) = next.take() else { break };
             for (method, operation) in &item.operations {
-                if !given.contains(method) {
-                    given.push(*method);
+                if !declared_methods.contains(method) {
+                    declared_methods.push(*method);
                     found.push(LocatedOperation { path, method: *method, operation, item });
                 }
             }
@@ -151,7 +151,7 @@ fn operations<'a, F>(
         }
     }
     if !skipped.is_empty() {
-        let names = text::format_list(skipped.iter().map(String::as_str), SKIPPED_SHOWN);
+        let names = text::format_list(skipped.iter().map(String::as_str), MAX_SKIPPED_SHOWN);
         warnings
             .push(format!("operations with a method that no action can have are skipped: {names}"));
     }

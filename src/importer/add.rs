@@ -14,7 +14,7 @@ use super::cli::{DEFAULT_OUT, ImportArgs, absolute};
 use super::fetched::list::is_own;
 use super::folder::{Folder, replace};
 use super::report::{Summary, format_count};
-use super::{Import, Watch, check, extend, gather};
+use super::{Import, ProgressObserver, check, extend, gather};
 use crate::catalog::write::Platform;
 use crate::util::case_fold::fold;
 
@@ -67,7 +67,7 @@ pub fn recorded_arguments(folder: &Folder) -> Result<ImportArgs> {
 /// A progress display that shows nothing, because only a few documents are imported.
 struct NoProgress;
 
-impl Watch for NoProgress {
+impl ProgressObserver for NoProgress {
     fn files_found(&self, _: usize, _: u64) {}
     fn file_read(&self, _: u64) {}
 }

@@ -13,7 +13,7 @@ use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
 use crate::terms::Method;
 
-use super::connect_facts::{VariablePlaces, is_secure};
+use super::connect_facts::{TemplateLocations, is_secure};
 
 /// An auth method, with the members of all kinds. Members of other kinds are rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -162,7 +162,7 @@ impl AuthEntry {
             return Err("`authorizationUrl` belongs to the grant authorization_code".into());
         }
         self.check_client_id_parameter()?;
-        self.check_parameters_of_redirect()?;
+        self.check_redirect_parameters()?;
         self.check_token_headers()?;
         if let Some(text) = &self.redirect_uri
             && (self.authorization_url.is_none() || variables(text).next().is_none())
@@ -218,13 +218,13 @@ impl AuthEntry {
         if !server::is_name(id_name) {
             return Err(format!("`{id_name}` cannot be the `clientIdParameter`"));
         }
-        let own = [
-            &authorization::OWN_PARAMETERS[..],
-            &token::OWN_PARAMETERS,
-            &revocation::OWN_PARAMETERS,
+        let kind_fields = [
+            &authorization::RESERVED_PARAMETERS[..],
+            &token::RESERVED_PARAMETERS,
+            &revocation::RESERVED_PARAMETERS,
         ];
         let more = [&self.authorization_parameters, &self.token_parameters];
-        let is_taken = own.concat().contains(&id_name.as_str())
+        let is_taken = kind_fields.concat().contains(&id_name.as_str())
             || more.iter().any(|parameters| parameters.contains_key(id_name));
         if is_taken && *id_name != client_id() {
             return Err(format!(
@@ -236,13 +236,13 @@ impl AuthEntry {
 
     /// Checks the names of the code parameter and of the redirect's parameters that the token
     /// request repeats.
-    fn check_parameters_of_redirect(&self) -> Result<(), String> {
+    fn check_redirect_parameters(&self) -> Result<(), String> {
         let code_name = &self.code_parameter;
         if !server::is_name(code_name) || ["state", "iss", "error"].contains(&code_name.as_str()) {
             return Err(format!("`{code_name}` cannot be the `codeParameter`"));
         }
         if let Some(name) = self.callback_parameters.iter().find(|name| {
-            let is_own = token::OWN_PARAMETERS.contains(&name.as_str()) && *name != "scope";
+            let is_own = token::RESERVED_PARAMETERS.contains(&name.as_str()) && *name != "scope";
             !server::is_name(name)
                 || is_own
                 || **name == self.client_id_parameter
@@ -269,7 +269,7 @@ impl AuthEntry {
         Ok(())
     }
 
-    pub(super) fn method(self, places: &VariablePlaces) -> Result<AuthMethod, String> {
+    pub(super) fn method(self, places: &TemplateLocations) -> Result<AuthMethod, String> {
         if auth::slug(&self.id) != self.id {
             return Err("its id must be 1 to 50 of a-z, 0-9 and -".to_owned());
         }
@@ -278,7 +278,7 @@ impl AuthEntry {
             Type::OAuth2 => Kind::OAuth2(Box::new(self.clone().oauth2()?)),
             Type::ApiKey => {
                 let r#in = self.r#in.ok_or("`in` is missing")?;
-                let name = auth::kinds::key_name(r#in, self.name.ok_or("`name` is missing")?)?;
+                let name = auth::kinds::caller_key(r#in, self.name.ok_or("`name` is missing")?)?;
                 Kind::ApiKey(ApiKey { r#in, name, prefix: self.prefix.unwrap_or_default() })
             }
             Type::Basic => Kind::Basic {
@@ -295,17 +295,18 @@ impl AuthEntry {
                 regions: self.regions,
             },
         };
-        let own = auth::default_fields(&kind);
+        let kind_fields = auth::default_fields(&kind);
         let is_provided = |name: &str| match &kind {
             Kind::OAuth2(oauth) => oauth.provides_field(name),
             _ => false,
         };
-        let given = fields.into_iter().flatten();
-        let given = given.map(|field| field.field(&own, &is_provided)).collect();
+        let converted_fields = fields.into_iter().flatten();
+        let converted_fields =
+            converted_fields.map(|field| field.field(&kind_fields, &is_provided)).collect();
         let all = auth::fields(
             &kind,
             None,
-            &ResolvedServers { fields: given, ..ResolvedServers::default() },
+            &ResolvedServers { fields: converted_fields, ..ResolvedServers::default() },
         );
         let (headers, query) = (self.headers, self.query);
         let is_used = |name: &str| {
@@ -324,7 +325,7 @@ impl AuthEntry {
         };
         // A field must belong to the kind, or be a variable of a URL or a parameter.
         if let Some(field) = all.iter().find(|field| {
-            !is_used(&field.name) && !own.iter().any(|known| known.name == field.name)
+            !is_used(&field.name) && !kind_fields.iter().any(|known| known.name == field.name)
         }) {
             return Err(format!("the field `{}` is used in no URL and no template", field.name));
         }
@@ -383,23 +384,23 @@ fn check_sources(oauth: &OAuth2, fields: &[Field]) -> Result<(), String> {
 }
 
 impl FieldEntry {
-    /// Converts the entry to a field. `own` are the default fields of the method's kind. Fields
+    /// Converts the entry to a field. `kind_fields` are the default fields of the method's kind. Fields
     /// that the platform returns (`is_provided`) are optional.
-    fn field(self, own: &[Field], is_provided: &dyn Fn(&str) -> bool) -> Field {
+    fn field(self, kind_fields: &[Field], is_provided: &dyn Fn(&str) -> bool) -> Field {
         let Self { name, label, description, secret, required, pattern, r#enum, default } = self;
-        let known = own.iter().find(|field| field.name == name).cloned();
-        let usual = known.unwrap_or_else(|| Field::required(&name, &server::label(&name)));
+        let known = kind_fields.iter().find(|field| field.name == name).cloned();
+        let default_field = known.unwrap_or_else(|| Field::required(&name, &server::label(&name)));
         let required =
-            required.unwrap_or(usual.required && default.is_none() && !is_provided(&name));
+            required.unwrap_or(default_field.required && default.is_none() && !is_provided(&name));
         Field {
             name,
-            label: label.unwrap_or(usual.label),
-            description: description.or(usual.description),
-            secret: secret.unwrap_or(usual.secret),
+            label: label.unwrap_or(default_field.label),
+            description: description.or(default_field.description),
+            secret: secret.unwrap_or(default_field.secret),
             required,
-            pattern: pattern.or(usual.pattern),
-            r#enum: r#enum.or(usual.r#enum),
-            default: default.or(usual.default),
+            pattern: pattern.or(default_field.pattern),
+            r#enum: r#enum.or(default_field.r#enum),
+            default: default.or(default_field.default),
         }
     }
 }

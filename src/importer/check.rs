@@ -6,10 +6,12 @@ use std::rc::Rc;
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde::de::DeserializeOwned;
 
-use super::folder::{Folder, lay_out};
+use super::folder::{Folder, serialize_platforms};
 use super::{platform, server};
 use crate::catalog::action::render::render;
-use crate::catalog::action::unit::{Deflated, Unit, UnitRef, UnitTable, Units, compare, inflate};
+use crate::catalog::action::unit::{
+    DeflatedUnit, Unit, UnitRef, UnitTable, Units, compare, inflate,
+};
 use crate::catalog::detail::{AuthMethod, ConnectorDetail, urls, variables};
 use crate::catalog::format::current::Current;
 use crate::catalog::format::list::{List, ListRef};
@@ -17,7 +19,7 @@ use crate::catalog::format::pack::{self, NameEntry};
 use crate::catalog::format::section::{Section, SectionRef};
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::model::{Action, Connector};
-use crate::catalog::row::{AUTHKIT, Kind};
+use crate::catalog::row::{AUTHKIT, RowKind};
 use crate::catalog::write::Platform;
 use crate::ports::{Blob, StorageError};
 use crate::util::case_fold::fold;
@@ -80,13 +82,13 @@ impl<'a> OpenCatalog<'a> {
         Section::open(&blob, place).map(Rc::new).map_err(storage_error)
     }
 
-    fn list(&self, list: ListRef, kind: Kind) -> Result<List> {
-        let parts = list.parts_of_scan(true).into_iter();
+    fn list(&self, list: ListRef, kind: RowKind) -> Result<List> {
+        let parts = list.parts_for_scan(true).into_iter();
         let parts = parts.map(|part| Ok((part, self.section(part.location)?)));
         Ok(List::new(list, kind, parts.collect::<Result<_>>()?))
     }
 
-    fn rows<T: DeserializeOwned>(&self, list: ListRef, kind: Kind) -> Result<Vec<T>> {
+    fn rows<T: DeserializeOwned>(&self, list: ListRef, kind: RowKind) -> Result<Vec<T>> {
         let (id, len) = (list.id, list.rows);
         let list = self.list(list, kind)?;
         let array = [b"[", &*list.json(0..len).map_err(storage_error)?, b"]"].concat();
@@ -101,9 +103,9 @@ impl<'a> OpenCatalog<'a> {
     /// The connectors, in list order.
     pub fn connectors(&self) -> Result<Vec<ConnectorEntry>> {
         let list = self.current.connectors()?;
-        let marks = self.list(list.clone(), Kind::Connector)?;
+        let marks = self.list(list.clone(), RowKind::Connector)?;
         let marks = marks.columns().map_err(storage_error)?.attributes.to_vec();
-        let rows: Vec<Connector> = self.rows(list, Kind::Connector)?;
+        let rows: Vec<Connector> = self.rows(list, RowKind::Connector)?;
         let entry = |(connector, mark)| ConnectorEntry { connector, authkit: mark & AUTHKIT != 0 };
         Ok(rows.into_iter().zip(marks).map(entry).collect())
     }
@@ -114,7 +116,7 @@ impl<'a> OpenCatalog<'a> {
             Some(list) => list,
             None => self.packed_list(platform)?,
         };
-        self.rows(list, Kind::Action)
+        self.rows(list, RowKind::Action)
     }
 
     fn packed_list(&self, platform: &str) -> Result<ListRef> {
@@ -206,7 +208,7 @@ impl<'a> OpenCatalog<'a> {
             let bytes = place
                 .read(&segment)
                 .with_context(|| format!("the segment {} has no such unit", place.segment))?;
-            Ok(Deflated { first: place.first.clone(), bytes })
+            Ok(DeflatedUnit { first: place.first.clone(), bytes })
         };
         let units = table.units.iter().map(unit).collect::<Result<_>>()?;
         Ok(Units { schemes: table.schemes, units })
@@ -301,7 +303,7 @@ pub fn faults(folder: &Folder) -> Vec<String> {
 /// index and column.
 fn ensure_layout(opened: &OpenCatalog<'_>, platforms: &[Platform]) -> Result<()> {
     let folder = opened.folder;
-    let version = lay_out(platforms, |id, _| folder.read_segment(id).map(drop))?;
+    let version = serialize_platforms(platforms, |id, _| folder.read_segment(id).map(drop))?;
     if version.current != opened.current.bytes() {
         bail!("its order or its columns do not match its rows: import again");
     }

@@ -21,7 +21,7 @@ use super::overrides::Overrides;
 use super::progress::Progress;
 use super::providers::Providers;
 use super::report::{Reason, Summary, format_count};
-use super::shipped::shipped_path;
+use super::shipped_files::shipped_path;
 use super::{Import, add, check, diff, find, import, instance, lost_actions, show};
 
 /// The default catalog folder.
@@ -94,10 +94,10 @@ enum LicenceArg {
 }
 
 /// The maximum number of platforms that are listed by name after an import.
-const NAMES_SHOWN: usize = 20;
+const MAX_NAMES_SHOWN: usize = 20;
 
 /// The maximum number of faults that are listed without `--verbose`.
-const FAULTS_SHOWN: usize = 20;
+const MAX_FAULTS_SHOWN: usize = 20;
 
 impl ImportArgs {
     pub fn run(&self) -> Result<ExitCode> {
@@ -139,7 +139,7 @@ impl ImportArgs {
     pub(super) fn is_repeatable(&self) -> bool {
         let documents = self.sources.iter().chain(&self.also).chain(&self.newer);
         let others = self.oauth_list.iter().chain(&self.fetched).chain(self.instances.values());
-        documents.chain(others).all(|path| resolve_from_caller(path).exists())
+        documents.chain(others).all(|path| resolve_from_caller_folder(path).exists())
     }
 
     /// Removes the documents from the arguments.
@@ -174,7 +174,7 @@ impl ImportArgs {
     pub(super) fn job(&self) -> Result<Import> {
         let given_or_default = |given: Option<&Path>, default: &str| {
             let default = || Some(shipped_path(Path::new(default))).filter(|path| path.exists());
-            given.map(resolve_from_caller).or_else(default)
+            given.map(resolve_from_caller_folder).or_else(default)
         };
         let config = given_or_default(self.config.as_deref(), DEFAULT_CONFIG);
         let overrides = config.as_deref().map(Overrides::read).transpose()?.unwrap_or_default();
@@ -186,10 +186,10 @@ impl ImportArgs {
             LicenceArg::Any => LicenceFilter::Any,
         };
         let paths =
-            |paths: &[PathBuf]| paths.iter().map(|path| resolve_from_caller(path)).collect();
+            |paths: &[PathBuf]| paths.iter().map(|path| resolve_from_caller_folder(path)).collect();
         let (sources, also) = (paths(&self.sources), paths(&self.also));
         let newer = paths(&self.newer);
-        let list = self.oauth_list.as_deref().map(resolve_from_caller);
+        let list = self.oauth_list.as_deref().map(resolve_from_caller_folder);
         let oauth_list = list.as_deref().map(OAuthList::read).transpose()?.unwrap_or_default();
         let (mut fetched, missing) = self.fetched()?;
         for document in &mut fetched {
@@ -215,9 +215,9 @@ impl ImportArgs {
     /// The documents of the list, and the platforms whose document has not been downloaded. Without
     /// `--fetched`, only this project's documents, and only if its `providers.toml` is used.
     fn fetched(&self) -> Result<(Vec<FetchedDocument>, Vec<String>)> {
-        let list = self.list.as_deref().map(resolve_from_caller);
+        let list = self.list.as_deref().map(resolve_from_caller_folder);
         let list = list.unwrap_or_else(|| shipped_path(Path::new(DEFAULT_LIST)));
-        let cache = self.fetched.as_deref().map(resolve_from_caller).map(Cache);
+        let cache = self.fetched.as_deref().map(resolve_from_caller_folder).map(Cache);
         if cache.is_none() && (self.no_providers || self.providers.is_some() || !list.exists()) {
             return Ok((Vec::new(), Vec::new()));
         }
@@ -233,7 +233,7 @@ impl ImportArgs {
     /// Prints the names of the platforms if there are only a few, since users can't predict them.
     fn print_names(&self, summary: &Summary) {
         let Some((first, _)) =
-            summary.platforms.first().filter(|_| summary.platforms.len() <= NAMES_SHOWN)
+            summary.platforms.first().filter(|_| summary.platforms.len() <= MAX_NAMES_SHOWN)
         else {
             return;
         };
@@ -270,7 +270,7 @@ impl ImportArgs {
             .filter(|(_, reason)| reason.is_fault())
             .map(|(path, reason)| reason.line(path))
             .collect();
-        let shown = if self.verbose { usize::MAX } else { FAULTS_SHOWN };
+        let shown = if self.verbose { usize::MAX } else { MAX_FAULTS_SHOWN };
         faults.iter().take(shown).for_each(|line| eprintln!("error: {line}"));
         if faults.len() > shown {
             eprintln!(
@@ -331,7 +331,7 @@ impl CheckArgs {
         if let Some(former) = &self.former
             && faults.is_empty()
         {
-            let former = check::connectors(&Folder(resolve_from_caller(former)))?;
+            let former = check::connectors(&Folder(resolve_from_caller_folder(former)))?;
             let providers = Providers::read(&shipped_path(Path::new(DEFAULT_PROVIDERS)))?;
             let lost = lost_actions::faults(&former, &check::connectors(&folder)?, &providers);
             let is_fault = |(platform, _): &(String, String)| !self.fewer.contains(platform);
@@ -380,7 +380,7 @@ impl FindArgs {
         }
         let found = find::find(&self.words, &entries, &report);
         print(&found.text(&self.words, &self.catalog.display().to_string()));
-        let is_nothing = found.platforms.is_empty() && found.left_out.is_empty();
+        let is_nothing = found.platforms.is_empty() && found.skipped_parts.is_empty();
         Ok(if is_nothing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
@@ -433,9 +433,10 @@ impl ShowArgs {
         if let Some(key) = &self.action {
             let Some(json) = opened.action(platform, key, &detail, &units)? else {
                 let actions = opened.actions(platform)?;
-                let meant = check::did_you_mean(key, actions.iter().map(|one| one.key.as_str()));
+                let suggestion =
+                    check::did_you_mean(key, actions.iter().map(|one| one.key.as_str()));
                 eprintln!(
-                    "error: {platform} has no action `{key}`{meant}\nTo list its actions: npm run catalog -- show {platform}"
+                    "error: {platform} has no action `{key}`{suggestion}\nTo list its actions: npm run catalog -- show {platform}"
                 );
                 return Ok(ExitCode::FAILURE);
             };
@@ -480,17 +481,18 @@ impl ExportArgs {
 
 /// Resolves a path relative to the folder from which `npm run catalog` was called: npm runs scripts
 /// in the package's folder and passes the caller's folder in `INIT_CWD`.
-pub(super) fn resolve_from_caller(path: &Path) -> PathBuf {
-    let is_ours = std::env::var_os("npm_lifecycle_event").is_some_and(|event| event == "catalog");
-    let called = std::env::var_os("INIT_CWD").filter(|_| is_ours).map(PathBuf::from);
+pub(super) fn resolve_from_caller_folder(path: &Path) -> PathBuf {
+    let is_catalog_script =
+        std::env::var_os("npm_lifecycle_event").is_some_and(|event| event == "catalog");
+    let called = std::env::var_os("INIT_CWD").filter(|_| is_catalog_script).map(PathBuf::from);
     let caller_folder =
         called.filter(|called| std::env::current_dir().is_ok_and(|here| here != *called));
     caller_folder.map_or_else(|| path.to_owned(), |called| called.join(path))
 }
 
-/// Resolves a path like [`resolve_from_caller`], and makes it absolute.
+/// Resolves a path like [`resolve_from_caller_folder`], and makes it absolute.
 pub(super) fn absolute(path: impl AsRef<Path>) -> Result<PathBuf> {
-    let path = resolve_from_caller(path.as_ref());
+    let path = resolve_from_caller_folder(path.as_ref());
     std::path::absolute(&path).with_context(|| path.display().to_string())
 }
 

@@ -114,8 +114,8 @@ fn by_version(members: &[Member<'_>], suffix: &[String], with_title: bool) -> In
         }
         if naming.version != newest {
             let major = version::platform_version(&naming.version);
-            let alone = majors.iter().filter(|given| **given == major).count() == 1;
-            words.extend(if alone {
+            let is_unique = majors.iter().filter(|given| **given == major).count() == 1;
+            words.extend(if is_unique {
                 vec![major]
             } else {
                 plain_words(&naming.version.to_lowercase())

@@ -76,7 +76,7 @@ impl AccountEntry {
 }
 
 /// Templates that may contain variables of fields, in addition to the URLs of the auth method.
-pub(super) struct VariablePlaces {
+pub(super) struct TemplateLocations {
     /// The URLs of the servers, default first.
     servers: Vec<String>,
     /// The requests that verify credentials and identify the account.
@@ -85,14 +85,14 @@ pub(super) struct VariablePlaces {
     headers: Parameters,
 }
 
-impl VariablePlaces {
+impl TemplateLocations {
     pub(super) fn all(&self) -> impl Iterator<Item = &str> + Clone {
         let texts = self.servers.iter().chain(&self.requests).chain(self.headers.values());
         texts.map(String::as_str)
     }
 }
 
-impl VariablePlaces {
+impl TemplateLocations {
     /// Checks that the methods have fields for the variables of the servers and, if the table has
     /// auth methods, of the requests.
     fn check(
@@ -119,7 +119,7 @@ impl VariablePlaces {
         if has_auth {
             for method in methods {
                 for request in &self.requests {
-                    if let Some(name) = first_unfilled(method, request) {
+                    if let Some(name) = first_missing_variable(method, request) {
                         fault(missing_field_fault(method, name, request));
                     }
                 }
@@ -149,7 +149,7 @@ impl ConnectFacts {
             .servers
             .map_or(detail.servers, |servers| servers.into_iter().map(stated).collect::<Vec<_>>());
         let has_headers = self.headers.is_some();
-        let places = VariablePlaces {
+        let places = TemplateLocations {
             servers: servers.iter().map(|server| server.url.clone()).collect(),
             requests,
             headers: self.headers.unwrap_or(detail.headers),
@@ -178,13 +178,13 @@ impl ConnectFacts {
             Some(auth_methods.as_slice()).filter(|methods| !has_auth || methods.is_empty());
         let has_body = self.verify_body.is_some();
         let verify = self.verify.filter(|text| !text.is_empty());
-        let verify =
-            verify.and_then(|text| checked_request(&text, self.verify_body, fillers, fault));
+        let verify = verify
+            .and_then(|text| parse_and_check_request(&text, self.verify_body, fillers, fault));
         let account = self.account.and_then(|account| {
-            let request = checked_request(&account.request, account.body, fillers, fault)?;
+            let request = parse_and_check_request(&account.request, account.body, fillers, fault)?;
             Some(Account { request, id: account.id, name: account.name })
         });
-        check_pages(self.pagination.as_deref().unwrap_or_default(), fault);
+        check_pagination(self.pagination.as_deref().unwrap_or_default(), fault);
         if has_body && verify.is_none() {
             fault("`verifyBody` requires `verify`".to_owned());
         }
@@ -219,7 +219,7 @@ impl ConnectFacts {
 
 /// Parses a request. With `fillers`, also checks that one of these methods has a field for each
 /// variable of the request.
-fn checked_request(
+fn parse_and_check_request(
     text: &str,
     body: Option<Value>,
     fillers: Option<&[AuthMethod]>,
@@ -267,7 +267,7 @@ fn verify_request(
 /// server.
 fn methods(
     entries: Vec<AuthEntry>,
-    places: &VariablePlaces,
+    places: &TemplateLocations,
     former: &[AuthMethod],
     fault: &mut dyn FnMut(String),
 ) -> Vec<AuthMethod> {
@@ -309,7 +309,7 @@ fn has_field(method: &AuthMethod, name: &str) -> bool {
 }
 
 /// The first variable of a template without a field in the method.
-fn first_unfilled<'a>(method: &AuthMethod, text: &'a str) -> Option<&'a str> {
+fn first_missing_variable<'a>(method: &AuthMethod, text: &'a str) -> Option<&'a str> {
     variables(text).find(|name| !has_field(method, name))
 }
 
@@ -319,11 +319,11 @@ fn unreachable_server<'a>(
     method: &AuthMethod,
     servers: &'a [String],
 ) -> Option<(&'a str, &'a str)> {
-    if servers.iter().any(|url| first_unfilled(method, url).is_none()) {
+    if servers.iter().any(|url| first_missing_variable(method, url).is_none()) {
         return None;
     }
     let first = servers.first()?;
-    first_unfilled(method, first).map(|name| (first.as_str(), name))
+    first_missing_variable(method, first).map(|name| (first.as_str(), name))
 }
 
 /// The fault for a template variable without a field in the method.
@@ -340,7 +340,7 @@ fn check_headers(headers: &Parameters, methods: &[AuthMethod], fault: &mut dyn F
     }
     for method in methods {
         for value in headers.values() {
-            if let Some(name) = auth::templates::first_unfilled(method, value) {
+            if let Some(name) = auth::templates::first_missing_variable(method, value) {
                 fault(missing_field_fault(method, name, value));
             }
         }
@@ -389,7 +389,7 @@ fn request(text: &str, body: Option<Value>) -> Option<Request> {
 }
 
 /// Checks the rules for finding the next page.
-fn check_pages(pages: &[Pagination], fault: &mut dyn FnMut(String)) {
+fn check_pagination(pages: &[Pagination], fault: &mut dyn FnMut(String)) {
     for page in pages {
         let pointers = [Some(&page.next), page.items.as_ref(), page.more.as_ref()];
         if pointers.into_iter().flatten().any(|pointer| !pointer.starts_with('/')) {

@@ -8,7 +8,7 @@ use super::overrides::Override;
 use super::providers::provider::Provider;
 use super::text::{self, MAX_DESCRIPTION, MAX_NAME};
 use super::{auth, category, hash, image, version};
-use crate::catalog::action::unit::{Deflated, Units};
+use crate::catalog::action::unit::{DeflatedUnit, Units};
 use crate::catalog::detail::{AuthMethod, ConnectorDetail, Kind};
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::logos;
@@ -36,7 +36,7 @@ pub struct Draft {
     /// The actions, without a platform name.
     pub actions: Vec<Action>,
     /// The details of the actions.
-    pub units: Vec<Deflated>,
+    pub units: Vec<DeflatedUnit>,
     /// The names of the document's security schemes, each with the kind of its auth method.
     pub schemes: Vec<(String, Kind)>,
 }

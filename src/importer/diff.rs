@@ -12,9 +12,9 @@ use super::report::format_count;
 use crate::catalog::model::Action;
 
 /// The maximum number of keys of actions that are listed per platform.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 /// Fields that are derived from other fields.
-const DERIVED: [&str; 3] = ["id", "key", "tools"];
+const DERIVED_FIELDS: [&str; 3] = ["id", "key", "tools"];
 
 /// Formats a line for each platform that differs, sorted by name, and a summary. Formats a single
 /// line if nothing differs.
@@ -80,7 +80,7 @@ fn fields(old: &ConnectorEntry, new: &ConnectorEntry) -> Vec<String> {
     let mut changes = Vec::new();
     for (name, old_value) in &one {
         let new_value = other.get(name).unwrap_or(&Value::Null);
-        if old_value == new_value || DERIVED.contains(&name.as_str()) {
+        if old_value == new_value || DERIVED_FIELDS.contains(&name.as_str()) {
             continue;
         }
         changes.push(match (old_value, new_value) {
@@ -138,10 +138,10 @@ fn actions(old: &[Action], new: &[Action]) -> Vec<String> {
     let other = new.iter().filter(|(key, row)| old.get(*key).is_some_and(|was| was != *row));
     let differences = |what: &str, keys: Vec<&String>| {
         let count = keys.len();
-        let shown: Vec<&str> = keys.into_iter().take(SHOWN).map(String::as_str).collect();
-        let more = if count > SHOWN { ", …" } else { "" };
+        let listed_keys: Vec<&str> = keys.into_iter().take(MAX_SHOWN).map(String::as_str).collect();
+        let more = if count > MAX_SHOWN { ", …" } else { "" };
         (count > 0).then(|| {
-            format!("{} {what} ({}{more})", format_count(count, "action"), shown.join(", "))
+            format!("{} {what} ({}{more})", format_count(count, "action"), listed_keys.join(", "))
         })
     };
     [

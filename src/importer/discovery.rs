@@ -3,51 +3,54 @@
 
 use serde_json::{Map, Value, json};
 
-use super::read::{Fault, Refusal};
+use super::read::{Fault, Rejection};
 
 /// The `kind` of a Discovery document.
-const KIND: &str = "discovery#restDescription";
+const DISCOVERY_KIND: &str = "discovery#restDescription";
 /// The name of the security scheme for OAuth.
-const OAUTH: &str = "Oauth2";
+const OAUTH_SCHEME: &str = "Oauth2";
 /// The name of the security scheme for methods without a user.
-const KEY: &str = "ApiKey";
+const API_KEY_SCHEME: &str = "ApiKey";
 /// The common parameters that are useful to callers. The other common parameters are for
 /// credentials, JSONP and uploads.
-const COMMON: [&str; 5] = ["alt", "fields", "prettyPrint", "quotaUser", "userIp"];
+const COMMON_PARAMETERS: [&str; 5] = ["alt", "fields", "prettyPrint", "quotaUser", "userIp"];
 /// Google's logo, because its documents contain no logo.
 const LOGO: &str =
     "https://www.google.com/images/branding/googlelogo/2x/googlelogo_color_272x92dp.png";
 
 /// Translates a Discovery document to `OpenAPI`. Returns `None` for a document in another format.
-pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
-    if !text.contains(KIND) || !text.trim_start().starts_with('{') {
+pub fn openapi(text: &str) -> Result<Option<String>, Rejection> {
+    if !text.contains(DISCOVERY_KIND) || !text.trim_start().starts_with('{') {
         return Ok(None);
     }
     // Invalid JSON is reported later, when the text is parsed as an OpenAPI document.
     let Ok(document) = serde_json::from_str::<Value>(text) else { return Ok(None) };
-    if document.get("kind").and_then(Value::as_str) != Some(KIND) {
+    if document.get("kind").and_then(Value::as_str) != Some(DISCOVERY_KIND) {
         return Ok(None);
     }
     let broken = |message: &str| {
-        Refusal::Broken(Fault { place: None, message: format!("the Discovery document {message}") })
+        Rejection::Broken(Fault {
+            place: None,
+            message: format!("the Discovery document {message}"),
+        })
     };
     if document.get("protocol").and_then(Value::as_str).is_some_and(|protocol| protocol != "rest") {
         return Err(broken("describes a protocol other than REST"));
     }
-    let service = text_of(&document, "name").ok_or_else(|| broken("has no `name`"))?;
-    let root = text_of(&document, "rootUrl");
+    let service = string_member(&document, "name").ok_or_else(|| broken("has no `name`"))?;
+    let root = string_member(&document, "rootUrl");
     let base =
-        root.map(|root| format!("{root}{}", text_of(&document, "servicePath").unwrap_or("")));
-    let base = base.or_else(|| text_of(&document, "baseUrl").map(str::to_owned));
+        root.map(|root| format!("{root}{}", string_member(&document, "servicePath").unwrap_or("")));
+    let base = base.or_else(|| string_member(&document, "baseUrl").map(str::to_owned));
     let base = base.ok_or_else(|| broken("has no `rootUrl`"))?;
     let mut methods = Vec::new();
     collect(&document, service, &mut methods);
-    let owner = text_of(&document, "ownerDomain").unwrap_or("google.com");
+    let owner = string_member(&document, "ownerDomain").unwrap_or("google.com");
     let is_google = owner == "google.com";
     let mut info = json!({
-        "title": text_of(&document, "title").unwrap_or(service),
-        "version": text_of(&document, "version").unwrap_or_default(),
-        "description": text_of(&document, "description").unwrap_or_default(),
+        "title": string_member(&document, "title").unwrap_or(service),
+        "version": string_member(&document, "version").unwrap_or_default(),
+        "description": string_member(&document, "description").unwrap_or_default(),
         "x-providerName": if is_google { "googleapis.com" } else { owner },
         "x-serviceName": service,
     });
@@ -64,7 +67,8 @@ pub fn openapi(text: &str) -> Result<Option<String>, Refusal> {
             "securitySchemes": schemes(&document, &methods),
         },
     });
-    if let Some((link, map)) = text_of(&document, "documentationLink").zip(openapi.as_object_mut())
+    if let Some((link, map)) =
+        string_member(&document, "documentationLink").zip(openapi.as_object_mut())
     {
         map.insert("externalDocs".into(), json!({ "url": link }));
     }
@@ -89,12 +93,12 @@ fn paths(document: &Value, methods: &[Method<'_>]) -> Value {
         .and_then(Value::as_object)
         .into_iter()
         .flatten()
-        .filter(|(name, _)| COMMON.contains(&name.as_str()))
-        .map(|(name, given)| parameter(name, given))
+        .filter(|(name, _)| COMMON_PARAMETERS.contains(&name.as_str()))
+        .map(|(name, source)| parameter(name, source))
         .collect();
     let mut paths: Map<String, Value> = Map::new();
     for (resource, method) in methods {
-        let Some(verb) = text_of(method, "httpMethod").map(str::to_ascii_lowercase) else {
+        let Some(verb) = string_member(method, "httpMethod").map(str::to_ascii_lowercase) else {
             continue;
         };
         let Some(path) = path(method) else { continue };
@@ -112,15 +116,15 @@ fn paths(document: &Value, methods: &[Method<'_>]) -> Value {
 /// The path of a method: `flatPath`, which has a parameter for each segment, or `path`, in which
 /// `{+name}` matches several segments.
 fn path(method: &Value) -> Option<String> {
-    let path = text_of(method, "path")?;
-    let flat = text_of(method, "flatPath").filter(|_| path.contains("{+"));
+    let path = string_member(method, "path")?;
+    let flat = string_member(method, "flatPath").filter(|_| path.contains("{+"));
     Some(format!("/{}", flat.unwrap_or(path).trim_start_matches('/').replace("{+", "{")))
 }
 
 fn operation(resource: &str, method: &Value, common: &[Value]) -> Value {
     let mut operation = json!({
-        "operationId": text_of(method, "id").unwrap_or_default(),
-        "description": text_of(method, "description").unwrap_or_default(),
+        "operationId": string_member(method, "id").unwrap_or_default(),
+        "description": string_member(method, "description").unwrap_or_default(),
         "tags": [resource],
         "parameters": parameters(method, common),
         "responses": { "200": response(method) },
@@ -135,9 +139,9 @@ fn operation(resource: &str, method: &Value, common: &[Value]) -> Value {
     }
     // Each scope is an alternative: a token with any of them is sufficient.
     let scopes = method.get("scopes").and_then(Value::as_array).into_iter().flatten();
-    let mut security: Vec<Value> = scopes.map(|scope| json!({ OAUTH: [scope] })).collect();
+    let mut security: Vec<Value> = scopes.map(|scope| json!({ OAUTH_SCHEME: [scope] })).collect();
     if security.is_empty() {
-        security.push(json!({ KEY: [] }));
+        security.push(json!({ API_KEY_SCHEME: [] }));
     }
     map.insert("security".into(), Value::Array(security));
     operation
@@ -147,22 +151,23 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
     let declared = method.get("parameters").and_then(Value::as_object);
     let path = path(method).unwrap_or_default();
     let in_path: Vec<&str> = variables(&path).collect();
-    let is_there = |name: &str, given: &Value| {
-        text_of(given, "location") != Some("path") || in_path.contains(&name)
+    let is_there = |name: &str, source: &Value| {
+        string_member(source, "location") != Some("path") || in_path.contains(&name)
     };
-    let own = declared.into_iter().flatten().filter(|(name, given)| is_there(name, given));
-    let mut parameters: Vec<Value> = own.map(|(name, given)| parameter(name, given)).collect();
+    let own = declared.into_iter().flatten().filter(|(name, source)| is_there(name, source));
+    let mut parameters: Vec<Value> = own.map(|(name, source)| parameter(name, source)).collect();
     // A parameter of `path` can correspond to several parameters of `flatPath`, in the same order.
-    let original = text_of(method, "path").unwrap_or_default();
+    let original = string_member(method, "path").unwrap_or_default();
     let is_declared = |name: &str| declared.is_some_and(|declared| declared.contains_key(name));
     let mut parts = in_path.iter().filter(|name| !is_declared(name));
-    let whole: Vec<&str> = variables(original).filter(|name| !in_path.contains(name)).collect();
-    for (at, name) in whole.iter().enumerate() {
-        let given = declared.and_then(|declared| declared.get(*name)).unwrap_or(&Value::Null);
-        let pattern = text_of(given, "pattern").unwrap_or_default();
-        let is_last = at.saturating_add(1) == whole.len();
+    let multi_segment: Vec<&str> =
+        variables(original).filter(|name| !in_path.contains(name)).collect();
+    for (at, name) in multi_segment.iter().enumerate() {
+        let source = declared.and_then(|declared| declared.get(*name)).unwrap_or(&Value::Null);
+        let pattern = string_member(source, "pattern").unwrap_or_default();
+        let is_last = at.saturating_add(1) == multi_segment.len();
         let count = if is_last { usize::MAX } else { pattern.matches("[^/]+").count() };
-        let description = text_of(given, "description").unwrap_or_default();
+        let description = string_member(source, "description").unwrap_or_default();
         parameters.extend(parts.by_ref().take(count).map(|part| {
             json!({
                 "name": part,
@@ -173,7 +178,7 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
             })
         }));
     }
-    if let Some(version) = text_of(method, "apiVersion") {
+    if let Some(version) = string_member(method, "apiVersion") {
         parameters.push(json!({
             "name": "X-Goog-Api-Version",
             "in": "header",
@@ -183,23 +188,25 @@ fn parameters(method: &Value, common: &[Value]) -> Vec<Value> {
     }
     let is_download = method.get("supportsMediaDownload") == Some(&Value::Bool(true));
     // Only downloads support response formats other than JSON.
-    let common = common.iter().filter(|one| is_download || text_of(one, "name") != Some("alt"));
-    let common = common.filter(|one| text_of(one, "name").is_none_or(|name| !is_declared(name)));
+    let common =
+        common.iter().filter(|one| is_download || string_member(one, "name") != Some("alt"));
+    let common =
+        common.filter(|one| string_member(one, "name").is_none_or(|name| !is_declared(name)));
     parameters.extend(common.cloned());
     parameters
 }
 
-fn parameter(name: &str, given: &Value) -> Value {
-    let schema = schema(given);
-    let is_repeated = given.get("repeated") == Some(&Value::Bool(true));
+fn parameter(name: &str, source: &Value) -> Value {
+    let schema = schema(source);
+    let is_repeated = source.get("repeated") == Some(&Value::Bool(true));
     let schema = if is_repeated { json!({ "type": "array", "items": schema }) } else { schema };
-    let place = text_of(given, "location").unwrap_or("query");
+    let place = string_member(source, "location").unwrap_or("query");
     json!({
         "name": name,
         "in": place,
-        "required": place == "path" || given.get("required") == Some(&Value::Bool(true)),
-        "deprecated": given.get("deprecated") == Some(&Value::Bool(true)),
-        "description": text_of(given, "description").unwrap_or_default(),
+        "required": place == "path" || source.get("required") == Some(&Value::Bool(true)),
+        "deprecated": source.get("deprecated") == Some(&Value::Bool(true)),
+        "description": string_member(source, "description").unwrap_or_default(),
         "schema": schema,
     })
 }
@@ -217,31 +224,31 @@ fn response(method: &Value) -> Value {
 
 /// Converts a schema to JSON Schema 2020-12. In Discovery documents, defaults and limits are
 /// strings, regardless of the type.
-fn schema(given: &Value) -> Value {
-    if let Some(name) = text_of(given, "$ref") {
+fn schema(source: &Value) -> Value {
+    if let Some(name) = string_member(source, "$ref") {
         return json!({ "$ref": format!("#/components/schemas/{name}") });
     }
     let mut schema = Map::new();
-    let r#type = text_of(given, "type").filter(|name| *name != "any");
+    let r#type = string_member(source, "type").filter(|name| *name != "any");
     if let Some(name) = r#type {
         schema.insert("type".into(), name.into());
     }
     for name in ["description", "format", "pattern", "readOnly", "deprecated", "enum"] {
-        if let Some(value) = given.get(name) {
+        if let Some(value) = source.get(name) {
             schema.insert(name.into(), value.clone());
         }
     }
     for name in ["default", "minimum", "maximum"] {
-        let value = given.get(name).and_then(|value| typed(r#type, value));
+        let value = source.get(name).and_then(|value| parse_typed(r#type, value));
         if let Some(value) = value.filter(|value| name == "default" || value.is_number()) {
             schema.insert(name.into(), value);
         }
     }
-    if given.get("properties").is_some() {
-        schema.insert("properties".into(), members(given, "properties", self::schema));
+    if source.get("properties").is_some() {
+        schema.insert("properties".into(), members(source, "properties", self::schema));
     }
     for name in ["items", "additionalProperties"] {
-        if let Some(value) = given.get(name).filter(|value| value.is_object()) {
+        if let Some(value) = source.get(name).filter(|value| value.is_object()) {
             schema.insert(name.into(), self::schema(value));
         }
     }
@@ -249,7 +256,7 @@ fn schema(given: &Value) -> Value {
 }
 
 /// Parses a string as a value of this type.
-fn typed(r#type: Option<&str>, value: &Value) -> Option<Value> {
+fn parse_typed(r#type: Option<&str>, value: &Value) -> Option<Value> {
     let Value::String(text) = value else { return Some(value.clone()) };
     match r#type {
         Some("boolean" | "integer" | "number") => {
@@ -264,8 +271,8 @@ fn schemes(document: &Value, methods: &[Method<'_>]) -> Value {
     let mut schemes = Map::new();
     let scopes = document.pointer("/auth/oauth2/scopes").and_then(Value::as_object);
     if let Some(scopes) = scopes {
-        let described = scopes.iter().map(|(scope, given)| {
-            (scope.clone(), Value::from(text_of(given, "description").unwrap_or_default()))
+        let described = scopes.iter().map(|(scope, source)| {
+            (scope.clone(), Value::from(string_member(source, "description").unwrap_or_default()))
         });
         let flow = json!({
             "authorizationUrl": "https://accounts.google.com/o/oauth2/v2/auth",
@@ -273,13 +280,16 @@ fn schemes(document: &Value, methods: &[Method<'_>]) -> Value {
             "scopes": described.collect::<Map<String, Value>>(),
         });
         let flows = json!({ "authorizationCode": flow });
-        schemes.insert(OAUTH.into(), json!({ "type": "oauth2", "flows": flows }));
+        schemes.insert(OAUTH_SCHEME.into(), json!({ "type": "oauth2", "flows": flows }));
     }
     let has_scopes = |method: &Value| {
         method.get("scopes").and_then(Value::as_array).is_some_and(|scopes| !scopes.is_empty())
     };
     if methods.iter().any(|(_, method)| !has_scopes(method)) {
-        schemes.insert(KEY.into(), json!({ "type": "apiKey", "in": "query", "name": "key" }));
+        schemes.insert(
+            API_KEY_SCHEME.into(),
+            json!({ "type": "apiKey", "in": "query", "name": "key" }),
+        );
     }
     Value::Object(schemes)
 }
@@ -294,6 +304,6 @@ fn variables(path: &str) -> impl Iterator<Item = &str> {
     opened.map(|(name, _)| name.trim_start_matches('+'))
 }
 
-fn text_of<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+fn string_member<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name).and_then(Value::as_str)
 }

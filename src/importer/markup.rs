@@ -6,7 +6,7 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, 
 
 /// Converts a text to plain text.
 pub fn plain(text: &str) -> String {
-    let markdown = normalized(&strip_tags(text));
+    let markdown = normalize(&strip_tags(text));
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     // Treat `[label][reference]` as a link even if the reference is undefined.
     let undefined = |link: BrokenLink<'_>| {
@@ -22,7 +22,7 @@ pub fn plain(text: &str) -> String {
 
 /// Fixes common deviations from Markdown: indented lines that are not code, headings without a
 /// space after `#`, `•` bullets, and tables directly after a paragraph.
-fn normalized(text: &str) -> String {
+fn normalize(text: &str) -> String {
     let mut markdown = String::with_capacity(text.len());
     for line in text.lines().map(str::trim) {
         let heading = line.strip_prefix("##").map(|rest| rest.trim_start_matches('#'));
@@ -69,7 +69,7 @@ impl Words {
             Event::Start(Tag::Item) => {
                 self.push(" ");
                 if self.after_item || self.items > 0 {
-                    self.separate();
+                    self.end_list_item();
                 }
                 self.items = self.items.saturating_add(1);
             }
@@ -94,7 +94,7 @@ impl Words {
     }
 
     /// Appends a semicolon to a list item, unless the item ends with punctuation.
-    fn separate(&mut self) {
+    fn end_list_item(&mut self) {
         let body = self.body.trim_end();
         if body.ends_with(|c: char| c.is_alphanumeric() || c == ')') {
             self.body.truncate(body.len());
@@ -104,11 +104,11 @@ impl Words {
 }
 
 /// Tags that are dropped together with their content.
-const HIDDEN: [&str; 7] = ["style", "script", "pre", "table", "head", "button", "summary"];
+const HIDDEN_TAGS: [&str; 7] = ["style", "script", "pre", "table", "head", "button", "summary"];
 /// Tags that enclose a heading.
-const HEADINGS: [&str; 5] = ["h1", "h2", "h3", "h4", "fullname"];
+const HEADING_TAGS: [&str; 5] = ["h1", "h2", "h3", "h4", "fullname"];
 /// Tags that act as word boundaries.
-const BLOCKS: [&str; 14] = [
+const BLOCK_TAGS: [&str; 14] = [
     "p",
     "br",
     "div",
@@ -125,7 +125,7 @@ const BLOCKS: [&str; 14] = [
     "details",
 ];
 /// Tags that may occur within a word.
-const INLINE: [&str; 23] = [
+const INLINE_TAGS: [&str; 23] = [
     "a",
     "abbr",
     "b",
@@ -178,7 +178,7 @@ fn strip_tags(text: &str) -> String {
         if tag.starts_with("http://") || tag.starts_with("https://") {
             out.push_str(tag);
             rest = after;
-        } else if HIDDEN.contains(&name.as_str()) {
+        } else if HIDDEN_TAGS.contains(&name.as_str()) {
             rest = after;
             let end = format!("</{name}");
             if let (false, Some(at)) = (closing, find_ignoring_case(after, &end)) {
@@ -186,13 +186,13 @@ fn strip_tags(text: &str) -> String {
                 rest = hidden_end.split_once('>').map_or("", |(_, after)| after);
             }
             out.push('\n');
-        } else if HEADINGS.contains(&name.as_str()) {
+        } else if HEADING_TAGS.contains(&name.as_str()) {
             out.push_str(if closing { "\n" } else { "\n## " });
             rest = after;
-        } else if BLOCKS.contains(&name.as_str()) {
+        } else if BLOCK_TAGS.contains(&name.as_str()) {
             out.push('\n');
             rest = after;
-        } else if INLINE.contains(&name.as_str()) {
+        } else if INLINE_TAGS.contains(&name.as_str()) {
             rest = after;
         } else {
             out.push_str("&lt;");

@@ -56,7 +56,7 @@ pub mod report;
 mod scalar;
 pub mod server;
 mod server_match;
-pub mod shipped;
+pub mod shipped_files;
 pub mod show;
 pub mod source;
 pub mod text;
@@ -83,7 +83,7 @@ use outcome::{
 use overrides::{Override, Overrides};
 use platform::Naming;
 use providers::Providers;
-use read::Refusal;
+use read::Rejection;
 use report::{Reason, Summary};
 use source::{MAX_BYTES, Source, Sources};
 
@@ -112,7 +112,7 @@ pub struct Import {
 
 /// Translates a document in another format to `OpenAPI`. Returns `None` for an `OpenAPI` document.
 /// `endpoint` is the URL of the API if the document is a GraphQL schema.
-fn translate(text: &str, endpoint: Option<&str>) -> Result<Option<String>, Refusal> {
+fn translate(text: &str, endpoint: Option<&str>) -> Result<Option<String>, Rejection> {
     match endpoint {
         Some(endpoint) => graphql::openapi(text, endpoint).map(Some),
         None => discovery::openapi(text),
@@ -120,7 +120,7 @@ fn translate(text: &str, endpoint: Option<&str>) -> Result<Option<String>, Refus
 }
 
 /// Observes the progress of an import.
-pub trait Watch: Sync {
+pub trait ProgressObserver: Sync {
     /// Reports the number and the total size of the files.
     fn files_found(&self, files: usize, bytes: u64);
     /// Reports that a file of this many bytes has been read.
@@ -133,11 +133,11 @@ const MAX_BYTES_IN_PROGRESS: u64 = 2 * MAX_BYTES;
 
 /// Imports the sources. Replaces the catalog in the folder if the import has at least one
 /// connector.
-pub fn import(job: &Import, folder: &Folder, watch: &dyn Watch) -> Result<Summary> {
+pub fn import(job: &Import, folder: &Folder, watch: &dyn ProgressObserver) -> Result<Summary> {
     let sources = job.find()?;
     // Lock the folder before the slow reading, so that a concurrent import fails immediately.
     let _lock = folder.lock()?;
-    let (summary, platforms) = read_all(job, sources, watch)?;
+    let (summary, platforms) = read_sources(job, sources, watch)?;
     if !platforms.is_empty() {
         folder.write(&platforms)?;
     }
@@ -160,8 +160,8 @@ pub fn extend(folder: &Folder, added: Vec<Platform>) -> Result<Vec<Platform>> {
 }
 
 /// Reads the sources and builds the platforms, sorted by connector key.
-pub fn gather(job: &Import, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
-    read_all(job, job.find()?, watch)
+pub fn gather(job: &Import, watch: &dyn ProgressObserver) -> Result<(Summary, Vec<Platform>)> {
+    read_sources(job, job.find()?, watch)
 }
 
 impl Import {
@@ -193,7 +193,11 @@ impl Import {
     }
 }
 
-fn read_all(job: &Import, sources: Sources, watch: &dyn Watch) -> Result<(Summary, Vec<Platform>)> {
+fn read_sources(
+    job: &Import,
+    sources: Sources,
+    watch: &dyn ProgressObserver,
+) -> Result<(Summary, Vec<Platform>)> {
     let weigh = |file: &Source| file.bytes;
     let fetched = SharedDocument::new(&job.fetched);
     let all = sources.files.iter().map(weigh).chain(fetched.iter().map(|shared| shared.bytes));
@@ -329,11 +333,11 @@ fn name(
 }
 
 /// The maximum number of names in a note.
-const NAMES_SHOWN: usize = 5;
+const MAX_NAMES_SHOWN: usize = 5;
 
 fn note(summary: &mut Summary, what: &str, names: &[String]) {
-    let mut shown = names.iter().take(NAMES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if let Some(more) = names.len().checked_sub(NAMES_SHOWN).filter(|more| *more > 0) {
+    let mut shown = names.iter().take(MAX_NAMES_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if let Some(more) = names.len().checked_sub(MAX_NAMES_SHOWN).filter(|more| *more > 0) {
         let _ = write!(shown, " and {more} more");
     }
     if !shown.is_empty() {

@@ -39,13 +39,15 @@ pub(super) fn names(
         .iter()
         .copied()
         .zip(paths_and_servers)
-        .filter(|(naming, _)| naming.takes_part())
+        .filter(|(naming, _)| naming.needs_unique_name())
         .collect();
-    let own: Vec<&Naming> = participants.iter().map(|(naming, _)| *naming).collect();
-    let mut given = collisions::names(&own);
-    let entries = providers.pair(&given);
+    let document_name: Vec<&Naming> = participants.iter().map(|(naming, _)| *naming).collect();
+    let mut assigned_names = collisions::names(&document_name);
+    let entries = providers.pair(&assigned_names);
     for (index, (naming, (path, servers))) in participants.into_iter().enumerate() {
-        let Some(name) = given.get(index).filter(|_| naming.assigned.is_none()) else { continue };
+        let Some(name) = assigned_names.get(index).filter(|_| naming.assigned.is_none()) else {
+            continue;
+        };
         let Some((entry, known)) =
             entries.get(name).and_then(|entry| providers.0.get_key_value(*entry))
         else {
@@ -54,30 +56,31 @@ pub(super) fn names(
         let Some(server) = server_match::foreign_server(servers, &known.detail.servers) else {
             continue;
         };
-        let own = distinguish(&naming.with_title(), &given, providers);
+        let document_name = distinguish(&naming.with_title(), &assigned_names, providers);
         warnings.push(format!(
-            "{}: it is filed under the name of {}, but its server `{server}` is not one of {entry}'s: it became the platform `{own}`",
+            "{}: it is filed under the name of {}, but its server `{server}` is not one of {entry}'s: it became the platform `{document_name}`",
             path.display(),
             known.name,
         ));
-        if let Some(given) = given.get_mut(index) {
-            *given = own;
+        if let Some(assigned_names) = assigned_names.get_mut(index) {
+            *assigned_names = document_name;
         }
     }
     let assigned: HashSet<&str> =
         namings.iter().filter_map(|naming| naming.assigned.as_deref()).collect();
-    let mut given = given.iter();
-    let own = namings.iter().map(|naming| {
-        let given = if naming.takes_part() { given.next() } else { None };
-        let entry = given.and_then(|given| entries.get(given));
+    let mut assigned_names = assigned_names.iter();
+    let document_name = namings.iter().map(|naming| {
+        let assigned_names = if naming.needs_unique_name() { assigned_names.next() } else { None };
+        let entry = assigned_names.and_then(|assigned_names| entries.get(assigned_names));
         let entry =
             entry.filter(|entry| !assigned.contains(**entry)).map(|entry| (*entry).to_owned());
-        let own = naming.assigned.clone().or(entry);
-        let mut names: Vec<String> = own.into_iter().chain(given.cloned()).collect();
+        let document_name = naming.assigned.clone().or(entry);
+        let mut names: Vec<String> =
+            document_name.into_iter().chain(assigned_names.cloned()).collect();
         names.dedup();
         names
     });
-    let mut names: Vec<Vec<String>> = own.collect();
+    let mut names: Vec<Vec<String>> = document_name.collect();
     // An entry without a document becomes a platform, unless any document has the same name.
     let used: HashSet<String> = names.iter().filter_map(|names| names.first().cloned()).collect();
     let unused = providers.0.keys().filter(|name| !used.contains(*name));
@@ -86,9 +89,9 @@ pub(super) fn names(
 }
 
 /// The name, with a number appended if another platform has the same name.
-pub(super) fn distinguish(name: &str, given: &[String], providers: &Providers) -> String {
+pub(super) fn distinguish(name: &str, assigned_names: &[String], providers: &Providers) -> String {
     let is_taken = |name: &String| {
-        given.contains(name)
+        assigned_names.contains(name)
             || providers.0.contains_key(name)
             || providers.0.values().any(|known| known.documents.contains(name))
     };
@@ -108,9 +111,9 @@ pub(super) fn display_names(
     let mut sources = sources.map(Some).chain(std::iter::repeat(None));
     let possible = |(names, overrides): (&Vec<String>, &Override)| {
         let sources = sources.next().flatten();
-        let own = names.first().map_or("", String::as_str);
-        let known = providers.0.get(own).map(|known| &known.name);
-        let platform = overrides.rename.clone().unwrap_or_else(|| own.to_owned());
+        let document_name = names.first().map_or("", String::as_str);
+        let known = providers.0.get(document_name).map(|known| &known.name);
+        let platform = overrides.rename.clone().unwrap_or_else(|| document_name.to_owned());
         let possible = match (overrides.name.as_ref().or(known), sources) {
             (Some(chosen), _) => Names::fixed(chosen),
             (None, Some(sources)) if !sources.shortest().is_empty() => sources.clone(),
@@ -122,28 +125,28 @@ pub(super) fn display_names(
     name::disambiguate::disambiguate(&possible)
 }
 
-/// Creates the platform of a draft. `names` is an item of the result of [`names()`], `shown` is the
+/// Creates the platform of a draft. `names` is an item of the result of [`names()`], `display_name` is the
 /// display name. Adds the faults of the overrides to `faults`.
 pub(super) fn platform(
     draft: Draft,
     names: Vec<String>,
-    shown: String,
+    display_name: String,
     job: &Import,
     overrides: &Override,
     faults: &mut Vec<String>,
 ) -> Platform {
     let mut names = names.into_iter();
-    let own = names.next().unwrap_or_default();
-    let known = job.providers.0.get(&own);
+    let document_name = names.next().unwrap_or_default();
+    let known = job.providers.0.get(&document_name);
     let claimed = known.into_iter().flat_map(|known| &known.documents);
     let mut aliases: Vec<String> = names.chain(claimed.cloned()).collect();
     let platform = match &overrides.rename {
         Some(name) => {
-            aliases.push(own);
+            aliases.push(document_name);
             name.clone()
         }
-        None => own,
+        None => document_name,
     };
     let mut fault = |what: String| faults.push(job.overrides.fault(overrides, &what));
-    Platform { aliases, ..draft.finish(platform, shown, known, overrides, &mut fault) }
+    Platform { aliases, ..draft.finish(platform, display_name, known, overrides, &mut fault) }
 }

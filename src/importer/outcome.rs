@@ -13,10 +13,10 @@ use super::name::{NameSources, Names};
 use super::paths::PathFilter;
 use super::platform::Naming;
 use super::providers::Providers;
-use super::read::{self, Parsed, Refusal};
+use super::read::{self, Parsed, Rejection};
 use super::report::Reason;
 use super::scalar::{Format, OptionalMap};
-use super::server::base::Base;
+use super::server::base::BaseUrls;
 use super::source::{self, Source};
 use super::{
     Import, action, auth, collisions, detail, hash, image, parts, server, translate, version,
@@ -163,11 +163,15 @@ pub(super) fn replace_by_fetched(
     let named: Vec<&mut Outcome> =
         outcomes.iter_mut().filter(|outcome| outcome.naming().is_some()).collect();
     let namings: Vec<&Naming> = named.iter().filter_map(|outcome| outcome.naming()).collect();
-    let given = collisions::names(&namings);
-    let entries = providers.pair(&given);
-    let platforms: Vec<String> = given
+    let assigned_names = collisions::names(&namings);
+    let entries = providers.pair(&assigned_names);
+    let platforms: Vec<String> = assigned_names
         .iter()
-        .map(|given| entries.get(given).map_or_else(|| given.clone(), |entry| (*entry).to_owned()))
+        .map(|assigned_names| {
+            entries
+                .get(assigned_names)
+                .map_or_else(|| assigned_names.clone(), |entry| (*entry).to_owned())
+        })
         .collect();
     let mut by_platform: HashMap<String, &mut Outcome> = platforms.into_iter().zip(named).collect();
     let is_needed = |path: &Path, outcome: &Outcome| {
@@ -257,7 +261,7 @@ pub(super) fn outcome(
     providers: &Providers,
 ) -> (Outcome, BTreeSet<PathBuf>) {
     let (outcomes, files) = outcomes(bytes, source, &[selection], providers);
-    let nothing = || Outcome::Nothing(Reason::Refused(Refusal::NotOpenApi));
+    let nothing = || Outcome::Nothing(Reason::Rejected(Rejection::NotOpenApi));
     (outcomes.into_iter().next().unwrap_or_else(nothing), files)
 }
 
@@ -269,8 +273,8 @@ pub(super) fn outcomes(
     selections: &[Selection<'_>],
     providers: &Providers,
 ) -> (Vec<Outcome>, BTreeSet<PathBuf>) {
-    let refused = |refusal: &Refusal| {
-        let refused = |_| Outcome::Nothing(Reason::Refused(refusal.clone()));
+    let refused = |refusal: &Rejection| {
+        let refused = |_| Outcome::Nothing(Reason::Rejected(refusal.clone()));
         selections.iter().map(refused).collect::<Vec<_>>()
     };
     let text = match read::text(bytes) {
@@ -291,7 +295,7 @@ pub(super) fn outcomes(
         Ok(None) => {}
         Err(refusal) => return (refused(&refusal), BTreeSet::new()),
     }
-    let whole = Some(text).filter(|text| parts::may_refer(text));
+    let whole = Some(text).filter(|text| parts::may_have_references(text));
     let Some(mut whole) = whole.and_then(|text| parts::merge(source, text)) else {
         return (rows(text), BTreeSet::new());
     };
@@ -306,7 +310,7 @@ pub(super) fn outcomes(
         match outcome {
             Outcome::Rows { warnings, .. } => warnings.extend(whole.faults.clone()),
             // The position refers to the merged document, which users never see.
-            Outcome::Nothing(Reason::Refused(Refusal::Broken(fault))) => fault.place = None,
+            Outcome::Nothing(Reason::Rejected(Rejection::Broken(fault))) => fault.place = None,
             _ => {}
         }
     }
@@ -327,7 +331,7 @@ pub(super) fn claim_parts(
     let claim = |((outcome, _), file): ((Outcome, _), &Source)| {
         let path = file.path.canonicalize().ok().filter(|_| !owners.is_empty());
         match (path.and_then(|path| owners.get(&path).copied()), outcome) {
-            (Some(owner), Outcome::Nothing(Reason::Refused(Refusal::NotOpenApi))) => {
+            (Some(owner), Outcome::Nothing(Reason::Rejected(Rejection::NotOpenApi))) => {
                 Outcome::Nothing(Reason::Part(owner.to_owned()))
             }
             (_, outcome) => outcome,
@@ -341,8 +345,8 @@ pub(super) fn rows<F: Format>(
     selection: Selection<'_>,
     providers: &Providers,
 ) -> Outcome {
-    let untitled = Info::default();
-    let info = document.info.as_ref().unwrap_or(&untitled);
+    let default_info = Info::default();
+    let info = document.info.as_ref().unwrap_or(&default_info);
     let naming = Naming::new(
         info.provider.non_blank(),
         info.service.non_blank(),
@@ -361,8 +365,8 @@ pub(super) fn rows<F: Format>(
     let mut actions = action::collect(document, selection.paths);
     let mut warnings = std::mem::take(&mut actions.warnings);
     let required = detail::required(document, &actions);
-    let (detail, schemes, left_out) = connector_detail(document, &required, providers);
-    warnings.extend(left_out);
+    let (detail, schemes, skipped_parts) = connector_detail(document, &required, providers);
+    warnings.extend(skipped_parts);
     let mut draft = Box::new(Draft::new(document, &names, detail, actions.rows.clone()));
     draft.schemes = schemes;
     if selection.licence == LicenceFilter::Open && !licence::is_open(&info.license) {
@@ -374,15 +378,17 @@ pub(super) fn rows<F: Format>(
             licence: licence::describe(&info.license),
         };
     }
-    let own = draft.detail.servers.first().map(|server| server.url.as_str());
-    let own = own.or_else(|| document.server());
-    let base = selection.address.map(|address| Base::new(address, own));
-    let details = detail::build(document, &actions, own, base.as_ref());
+    let document_url = draft.detail.servers.first().map(|server| server.url.as_str());
+    let document_url = document_url.or_else(|| document.server());
+    let base = selection.address.map(|address| BaseUrls::new(address, document_url));
+    let details = detail::build(document, &actions, document_url, base.as_ref());
     draft.detail.headers = details.headers;
     draft.units = details.units;
-    warnings.extend(details.left_out);
+    warnings.extend(details.skipped_parts);
     warnings.extend(
-        document.left_out().map(|name| format!("`{name}` has the wrong type and was left out")),
+        document
+            .skipped_parts()
+            .map(|name| format!("`{name}` has the wrong type and was left out")),
     );
     Outcome::Rows { naming, names, draft, warnings }
 }
@@ -396,14 +402,14 @@ pub(super) fn connector_detail<F>(
 ) -> (ConnectorDetail, Vec<(String, Kind)>, Vec<String>) {
     let servers = server::resolve(document);
     let methods = auth::convert(document, required, &servers, &|url| providers.server(url));
-    let mut left_out = methods.left_out;
+    let mut skipped_parts = methods.skipped_parts;
     // Relative URLs are common in downloaded documents. Report them only if the document has no
     // absolute URL.
-    if servers.servers.is_empty() && !servers.left_out.is_empty() {
-        let urls = servers.left_out.join("`, `");
-        left_out.push(format!("no server has an absolute URL: `{urls}`"));
+    if servers.servers.is_empty() && !servers.skipped_parts.is_empty() {
+        let urls = servers.skipped_parts.join("`, `");
+        skipped_parts.push(format!("no server has an absolute URL: `{urls}`"));
     }
-    let documentation = document.documentation.as_ref().and_then(|spare| match spare {
+    let documentation = document.documentation.as_ref().and_then(|docs| match docs {
         OptionalMap::Given(documentation) => image::https(documentation.url.as_str()),
         OptionalMap::Absent | OptionalMap::Text(_) | OptionalMap::Other => None,
     });
@@ -418,5 +424,5 @@ pub(super) fn connector_detail<F>(
         account: None,
         pagination: Vec::new(),
     };
-    (detail, methods.schemes, left_out)
+    (detail, methods.schemes, skipped_parts)
 }

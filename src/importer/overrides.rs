@@ -239,7 +239,7 @@ impl Parser<'_> {
                 overrides.image = self.text(
                     value,
                     "an `https:` or `data:image/` URL of at most 2048 characters",
-                    picture,
+                    parse_image_url,
                 );
             }
             "active" => overrides.active = self.flag(value),
@@ -302,7 +302,7 @@ fn status(text: &str) -> Result<Status, serde::de::value::Error> {
     Status::deserialize(text.into_deserializer())
 }
 
-fn picture(url: &str) -> Option<String> {
+fn parse_image_url(url: &str) -> Option<String> {
     let is_data = url.starts_with("data:image/")
         && url.len() <= image::MAX_URL
         && url.chars().all(|c| c.is_ascii_graphic());

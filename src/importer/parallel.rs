@@ -8,7 +8,7 @@ use std::thread;
 const MAX_THREADS: usize = 8;
 /// The stack size of a thread, in bytes: several times the need of a YAML document with the maximum
 /// nesting depth.
-const STACK: usize = 32 << 20;
+const STACK_BYTES: usize = 32 << 20;
 
 /// Applies `work` to every item, heaviest first, and returns the results in the order of `items`.
 /// The total weight of the items in progress is at most `max`, unless a single item exceeds it.
@@ -21,7 +21,7 @@ pub fn map<I: Sync, T: Send>(
     let mut order: Vec<(usize, &I)> = items.iter().enumerate().collect();
     order.sort_by_key(|(_, item)| std::cmp::Reverse(weigh(item)));
     let next = AtomicUsize::new(0);
-    let gate = Gate { max, ..Gate::default() };
+    let gate = WeightLimit { max, ..WeightLimit::default() };
     let done = Mutex::new(Vec::with_capacity(items.len()));
     let run = || {
         while let Some((at, item)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -37,7 +37,9 @@ pub fn map<I: Sync, T: Send>(
         .min(items.len().max(1));
     thread::scope(|scope| {
         let spawned = (0..threads)
-            .filter(|_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run).is_ok())
+            .filter(|_| {
+                thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run).is_ok()
+            })
             .count();
         if spawned == 0 {
             run();
@@ -50,24 +52,28 @@ pub fn map<I: Sync, T: Send>(
 
 /// Blocks threads until the total weight in progress allows another item.
 #[derive(Default)]
-struct Gate {
+struct WeightLimit {
     max: u64,
     bytes: Mutex<u64>,
     left: Condvar,
 }
 
-impl Gate {
+impl WeightLimit {
     fn enter(&self, bytes: u64) {
-        let fits = |in_work: &mut u64| *in_work != 0 && in_work.saturating_add(bytes) > self.max;
-        let in_work = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut in_work =
-            self.left.wait_while(in_work, fits).unwrap_or_else(PoisonError::into_inner);
-        *in_work = in_work.saturating_add(bytes);
+        let must_wait = |bytes_in_progress: &mut u64| {
+            *bytes_in_progress != 0 && bytes_in_progress.saturating_add(bytes) > self.max
+        };
+        let bytes_in_progress = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes_in_progress = self
+            .left
+            .wait_while(bytes_in_progress, must_wait)
+            .unwrap_or_else(PoisonError::into_inner);
+        *bytes_in_progress = bytes_in_progress.saturating_add(bytes);
     }
 
     fn leave(&self, bytes: u64) {
-        let mut in_work = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        *in_work = in_work.saturating_sub(bytes);
+        let mut bytes_in_progress = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        *bytes_in_progress = bytes_in_progress.saturating_sub(bytes);
         self.left.notify_all();
     }
 }

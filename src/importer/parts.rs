@@ -37,9 +37,9 @@ pub struct MergedDocument {
 
 /// Whether a document may refer to another file, because it contains a `$ref` that does not begin
 /// with `#`.
-pub fn may_refer(text: &str) -> bool {
-    text.match_indices("$ref").any(|(at, found)| {
-        let rest = text.get(at.saturating_add(found.len())..).unwrap_or_default();
+pub fn may_have_references(text: &str) -> bool {
+    text.match_indices("$ref").any(|(at, resolved_target)| {
+        let rest = text.get(at.saturating_add(resolved_target.len())..).unwrap_or_default();
         let target = rest.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':');
         let target = target.map(|target| target.trim_start().trim_start_matches(['"', '\'']));
         target.is_some_and(|target| !target.starts_with('#'))
@@ -255,14 +255,14 @@ impl Parts {
         {
             return None;
         }
-        let found = self.find(file, fragment, place);
-        if let Err(why) = &found {
+        let resolved_target = self.find(file, fragment, place);
+        if let Err(why) = &resolved_target {
             let file = place.file.strip_prefix(&self.root).unwrap_or(place.file).display();
             let shown = text::verbatim(reference, 200);
             let at = text::verbatim(&pointer(&place.steps), 200);
             self.faults.push(format!("{file}#{at}: the reference to `{shown}` is dangling: {why}"));
         }
-        found.ok()
+        resolved_target.ok()
     }
 
     fn find(&mut self, file: &str, fragment: &str, place: &Place<'_>) -> Result<Target, String> {

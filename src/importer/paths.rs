@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::entries::{Entries, entries};
-use super::scalar::{FirstText, Format, Map, OptionalMap, Raw, Text, Texts};
+use super::scalar::{FirstText, Format, Map, OptionalMap, Raw, StringList, Text};
 use super::server::entry::Servers;
 use crate::catalog::graphql::GraphqlRequest;
 use crate::terms::Method;
@@ -60,9 +60,9 @@ pub struct Operation<F> {
     #[serde(rename = "x-connector-vault-graphql")]
     pub graphql: OptionalMap<GraphqlRequest>,
     /// Swagger 2.0 only.
-    pub consumes: Texts,
+    pub consumes: StringList,
     /// Swagger 2.0 only.
-    pub produces: Texts,
+    pub produces: StringList,
 }
 
 #[derive(Default, Deserialize)]

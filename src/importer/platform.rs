@@ -10,7 +10,7 @@ use super::text;
 use crate::catalog::key::{self, MAX_PLATFORM};
 
 /// Labels and words that do not identify the owner of an API.
-const GENERIC: [&str; 7] = ["www", "api", "apis", "rest", "openapi", "sandbox", "app"];
+const GENERIC_LABELS: [&str; 7] = ["www", "api", "apis", "rest", "openapi", "sandbox", "app"];
 
 /// The properties of a document that determine the name of its platform.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +50,7 @@ impl Naming {
 
     /// Whether the document takes part in the resolution of collisions. Documents without words for
     /// a name, such as those with an assigned platform, don't.
-    pub const fn takes_part(&self) -> bool {
+    pub const fn needs_unique_name(&self) -> bool {
         !self.words.is_empty()
     }
 
@@ -71,7 +71,7 @@ impl Naming {
         // Titles are prose, so don't split them at camel case: `GitHub` is one word.
         let mut title_words = plain_words(&text::head(title, 500).to_lowercase());
         while title_words.len() > 1
-            && title_words.last().is_some_and(|word| GENERIC.contains(&word.as_str()))
+            && title_words.last().is_some_and(|word| GENERIC_LABELS.contains(&word.as_str()))
         {
             title_words.pop();
         }
@@ -84,7 +84,7 @@ impl Naming {
             words = vec!["platform".to_owned(), hash::short(title.as_bytes())];
         }
         let provider_words = words.len();
-        add_missing(&mut words, &service);
+        append_missing(&mut words, &service);
         Self {
             words,
             provider,
@@ -99,8 +99,8 @@ impl Naming {
 
     /// The words of the registered domain: `paypal` of `api-m.sandbox.paypal.com`.
     pub fn owner(&self) -> Vec<String> {
-        let (labels, _) = own_labels(&self.provider);
-        match labels.last().filter(|label| !GENERIC.contains(label)) {
+        let (labels, _) = labels_before_suffix(&self.provider);
+        match labels.last().filter(|label| !GENERIC_LABELS.contains(label)) {
             Some(label) => plain_words(label),
             // The label before the suffix is generic, as in `api.video`.
             None => plain_words(&self.provider),
@@ -110,21 +110,21 @@ impl Naming {
     /// The platform's name, extended with the words of the title.
     pub fn with_title(&self) -> String {
         let mut words = self.words.clone();
-        add_missing(&mut words, &self.title);
+        append_missing(&mut words, &self.title);
         slug(&words)
     }
 
     /// The platform's name, before collisions are resolved.
     pub fn plain(&self) -> String {
         match &self.assigned {
-            Some(platform) if !self.takes_part() => platform.clone(),
+            Some(platform) if !self.needs_unique_name() => platform.clone(),
             _ => slug(&self.words),
         }
     }
 }
 
 /// Appends the words that are missing: `twilio` + `twilio video` → `twilio video`.
-fn add_missing(words: &mut Vec<String>, more: &[String]) {
+fn append_missing(words: &mut Vec<String>, more: &[String]) {
     let shared = more.iter().zip(words.iter()).take_while(|(more, word)| more == word).count();
     if more.iter().any(|word| !words.contains(word)) && more.concat() != words.concat() {
         words.extend(more.iter().skip(shared).cloned());
@@ -149,14 +149,14 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
     if !provider.contains('.') || provider.contains(char::is_whitespace) {
         return (slug_words(provider), Vec::new());
     }
-    let (mut labels, suffix) = own_labels(provider);
+    let (mut labels, suffix) = labels_before_suffix(provider);
     while labels.len() > 1
-        && labels.first().is_some_and(|label| GENERIC.contains(label) || is_version(label))
+        && labels.first().is_some_and(|label| GENERIC_LABELS.contains(label) || is_version(label))
     {
         labels.remove(0);
     }
     let mut words: Vec<String> = labels.iter().copied().flat_map(plain_words).collect();
-    if labels.iter().all(|label| GENERIC.contains(label)) {
+    if labels.iter().all(|label| GENERIC_LABELS.contains(label)) {
         // In `api.video`, the suffix is part of the name.
         words.extend(plain_words(suffix));
         return (words, Vec::new());
@@ -165,7 +165,7 @@ fn labels(provider: &str) -> (Vec<String>, Vec<String>) {
 }
 
 /// Splits a provider into the labels before its public suffix, and the suffix.
-fn own_labels(provider: &str) -> (Vec<&str>, &str) {
+fn labels_before_suffix(provider: &str) -> (Vec<&str>, &str) {
     let host = provider.trim_matches('.');
     let suffix = psl::suffix_str(host).unwrap_or_default();
     let own = host
@@ -192,7 +192,7 @@ fn service_words(service: &str, provider: &str) -> Vec<String> {
         .map(|own| own.trim_end_matches('.').len())
         .filter(|_| !provider.is_empty());
     let mut words = slug_words(own.map_or(service, |own| text::head(service.trim(), own)));
-    if words.iter().all(|word| GENERIC.contains(&word.as_str())) {
+    if words.iter().all(|word| GENERIC_LABELS.contains(&word.as_str())) {
         words.clear();
     }
     words
@@ -217,13 +217,13 @@ pub(super) fn plain_words(text: &str) -> Vec<String> {
 /// Joins words to a name of 1 to 64 characters of `a-z0-9-`. A longer name is truncated and ends in
 /// a hash of the full name.
 pub(super) fn slug(words: &[String]) -> String {
-    let whole = words.join("-");
-    if whole.len() <= MAX_PLATFORM {
-        return whole;
+    let full_name = words.join("-");
+    if full_name.len() <= MAX_PLATFORM {
+        return full_name;
     }
-    let prefix = text::head(&whole, MAX_PLATFORM.saturating_sub(7));
+    let prefix = text::head(&full_name, MAX_PLATFORM.saturating_sub(7));
     let prefix = prefix.rsplit_once('-').map_or(prefix, |(words, _)| words);
-    format!("{prefix}-{}", hash::short(whole.as_bytes()))
+    format!("{prefix}-{}", hash::short(full_name.as_bytes()))
 }
 
 pub fn is_valid(name: &str) -> bool {

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::Watch;
+use super::ProgressObserver;
 
 /// A progress bar on a terminal, or lines at intervals if stderr is not a terminal.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Progress {
     }
 }
 
-impl Watch for Progress {
+impl ProgressObserver for Progress {
     fn files_found(&self, files: usize, bytes: u64) {
         self.with(|state| {
             state.total = bytes;

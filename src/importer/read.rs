@@ -11,7 +11,7 @@ use super::scalar::{Format, Json, Yaml};
 use super::yaml::{self, Node, ReadError};
 
 /// The error message for a file with several documents.
-const SEVERAL_DOCUMENTS: &str = "the file has several YAML documents";
+const MULTIPLE_DOCUMENTS: &str = "the file has several YAML documents";
 
 /// A fault of a document, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl fmt::Display for Fault {
 
 /// Why a file is not imported as a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Rejection {
     /// The file is not an `OpenAPI` document.
     NotOpenApi,
     /// The document's version of `OpenAPI` is not supported.
@@ -54,9 +54,9 @@ pub enum Parsed {
 }
 
 /// Decodes the content of a file as UTF-8.
-pub fn text(bytes: &[u8]) -> Result<&str, Refusal> {
+pub fn text(bytes: &[u8]) -> Result<&str, Rejection> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|e| Refusal::Broken(not_utf8(bytes, e.valid_up_to())))?;
+        .map_err(|e| Rejection::Broken(not_utf8(bytes, e.valid_up_to())))?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
@@ -68,15 +68,15 @@ pub fn value(text: &str) -> Result<Value, Fault> {
     let node = match yaml::parse(text) {
         Ok(node) => node,
         Err(ReadError::Faulty(fault)) => return Err(fault),
-        Err(ReadError::Several(_)) => return Err(Fault::at_start(SEVERAL_DOCUMENTS)),
+        Err(ReadError::Several(_)) => return Err(Fault::at_start(MULTIPLE_DOCUMENTS)),
     };
     Value::deserialize(&node).map_err(|yaml::Error(fault)| fault)
 }
 
 /// Parses a document in JSON or YAML, detected by content.
-pub fn read(text: &str) -> Result<Parsed, Refusal> {
+pub fn read(text: &str) -> Result<Parsed, Rejection> {
     if text.trim().is_empty() {
-        return Err(Refusal::Broken(Fault::at_start("the file is empty")));
+        return Err(Rejection::Broken(Fault::at_start("the file is empty")));
     }
     if is_json(text) { json(text).map(Parsed::Json) } else { yaml(text).map(Parsed::Yaml) }
 }
@@ -102,14 +102,18 @@ fn not_utf8(bytes: &[u8], at: usize) -> Fault {
     }
 }
 
-fn json(text: &str) -> Result<Document<Json>, Refusal> {
+fn json(text: &str) -> Result<Document<Json>, Rejection> {
     let mut document = Document::default();
     let mut stream = serde_json::Deserializer::from_str(text);
     let read = Reader(&mut document).deserialize(&mut stream).and_then(|()| stream.end());
     if let Err(e) = read {
         let is_other = document.dialect.is_none()
             && serde_json::from_str(text).is_ok_and(|Probe(is_openapi)| !is_openapi);
-        return Err(if is_other { Refusal::NotOpenApi } else { Refusal::Broken(json_fault(&e)) });
+        return Err(if is_other {
+            Rejection::NotOpenApi
+        } else {
+            Rejection::Broken(json_fault(&e))
+        });
     }
     checked(document)
 }
@@ -124,19 +128,19 @@ fn json_fault(e: &serde_json::Error) -> Fault {
     }
 }
 
-fn yaml(text: &str) -> Result<Document<Yaml>, Refusal> {
+fn yaml(text: &str) -> Result<Document<Yaml>, Rejection> {
     let is_openapi = |node: &Node| node.has_key(&["openapi", "swagger"]);
     let node = match yaml::parse(text) {
         Ok(node) if is_openapi(&node) => node,
         Err(ReadError::Several(first)) if is_openapi(&first) => {
-            return Err(Refusal::Broken(Fault::at_start(SEVERAL_DOCUMENTS)));
+            return Err(Rejection::Broken(Fault::at_start(MULTIPLE_DOCUMENTS)));
         }
-        Ok(_) | Err(ReadError::Several(_)) => return Err(Refusal::NotOpenApi),
-        Err(ReadError::Faulty(fault)) => return Err(Refusal::Broken(short(fault))),
+        Ok(_) | Err(ReadError::Several(_)) => return Err(Rejection::NotOpenApi),
+        Err(ReadError::Faulty(fault)) => return Err(Rejection::Broken(short(fault))),
     };
     let mut document = Document::default();
     let read = Reader(&mut document).deserialize(&node);
-    read.map_err(|yaml::Error(fault)| Refusal::Broken(short(fault)))?;
+    read.map_err(|yaml::Error(fault)| Rejection::Broken(short(fault)))?;
     checked(document)
 }
 
@@ -146,9 +150,9 @@ fn short(mut fault: Fault) -> Fault {
     fault
 }
 
-fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
+fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Rejection> {
     let Some(dialect) = &document.dialect else {
-        return Err(Refusal::NotOpenApi);
+        return Err(Rejection::NotOpenApi);
     };
     let dialect = dialect.as_str().trim();
     let is_read = matches!(dialect, "2" | "2.0")
@@ -156,10 +160,10 @@ fn checked<F: Format>(document: Document<F>) -> Result<Document<F>, Refusal> {
             dialect.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });
     if !is_read {
-        return Err(Refusal::Dialect(super::text::verbatim(dialect, 40)));
+        return Err(Rejection::Dialect(super::text::verbatim(dialect, 40)));
     }
     if document.info.is_none() {
-        return Err(Refusal::Broken(Fault::at_start("the document has no `info`")));
+        return Err(Rejection::Broken(Fault::at_start("the document has no `info`")));
     }
     Ok(document)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::read::Refusal;
+use super::read::Rejection;
 
 /// Why a file did not become a connector.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Reason {
     /// The file is a part of this document.
     Part(PathBuf),
     /// The file is not a document, or is malformed or unsupported.
-    Refused(Refusal),
+    Rejected(Rejection),
     /// The file cannot be read. Contains the error.
     Unreadable(String),
 }
@@ -31,9 +31,9 @@ impl Reason {
             Self::Part(_) => "part of a document",
             Self::Duplicate(_) => "equivalent to another document",
             Self::Replaced(_) => "replaced by a newer document",
-            Self::Refused(Refusal::NotOpenApi) => "not an OpenAPI document",
-            Self::Refused(Refusal::Dialect(_)) => "version of OpenAPI not supported",
-            Self::Refused(Refusal::Broken(_)) => "broken",
+            Self::Rejected(Rejection::NotOpenApi) => "not an OpenAPI document",
+            Self::Rejected(Rejection::Dialect(_)) => "version of OpenAPI not supported",
+            Self::Rejected(Rejection::Broken(_)) => "broken",
             Self::Unreadable(_) => "unreadable",
         }
     }
@@ -42,7 +42,7 @@ impl Reason {
     pub const fn is_fault(&self) -> bool {
         matches!(
             self,
-            Self::Unreadable(_) | Self::Refused(Refusal::Broken(_) | Refusal::Dialect(_))
+            Self::Unreadable(_) | Self::Rejected(Rejection::Broken(_) | Rejection::Dialect(_))
         )
     }
 
@@ -55,13 +55,13 @@ impl Reason {
             Self::Duplicate(first) => format!("{path}: equivalent to {}", first.display()),
             Self::Replaced(newer) => format!("{path}: replaced by {}", newer.display()),
             Self::Part(of) => format!("{path}: part of {}", of.display()),
-            Self::Refused(Refusal::NotOpenApi) => {
+            Self::Rejected(Rejection::NotOpenApi) => {
                 format!("{path}: not an OpenAPI document: it has no `openapi` or `swagger` field")
             }
-            Self::Refused(Refusal::Dialect(version)) => {
+            Self::Rejected(Rejection::Dialect(version)) => {
                 format!("{path}: OpenAPI {version} is not supported; 2.0 and 3.0 to 3.2 are")
             }
-            Self::Refused(Refusal::Broken(fault)) => match fault.place {
+            Self::Rejected(Rejection::Broken(fault)) => match fault.place {
                 Some((line, column)) => format!("{path}:{line}:{column}: {}", fault.message),
                 None => format!("{path}: {}", fault.message),
             },

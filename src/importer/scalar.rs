@@ -102,16 +102,19 @@ impl<'de, F: Format> Deserialize<'de> for Text<F> {
 
 /// A struct name by which [`LooseStrings`] requests the original spelling of scalars from the YAML
 /// deserializer. Other deserializers ignore it.
-pub const AS_WRITTEN: &str = "connector-vault: as written";
+pub const ORIGINAL_SPELLING: &str = "connector-vault: as written";
 
 /// The value of an extension: a string or a list of strings. Any other value counts as absent.
 #[derive(Default)]
-pub struct Texts(pub Vec<String>);
+pub struct StringList(pub Vec<String>);
 
-impl<'de> Deserialize<'de> for Texts {
+impl<'de> Deserialize<'de> for StringList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer
-            .deserialize_newtype_struct(AS_WRITTEN, LooseStrings { lists: true, fields: &[] })
+            .deserialize_newtype_struct(
+                ORIGINAL_SPELLING,
+                LooseStrings { lists: true, fields: &[] },
+            )
             .map(Self)
     }
 }
@@ -123,7 +126,7 @@ pub struct Logo(pub Option<String>);
 impl<'de> Deserialize<'de> for Logo {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let found = deserializer.deserialize_newtype_struct(
-            AS_WRITTEN,
+            ORIGINAL_SPELLING,
             LooseStrings { lists: false, fields: &["url"] },
         )?;
         Ok(Self(found.into_iter().next()))
@@ -148,8 +151,10 @@ impl FirstText {
 
 impl<'de> Deserialize<'de> for FirstText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let found = deserializer
-            .deserialize_newtype_struct(AS_WRITTEN, LooseStrings { lists: true, fields: &[] })?;
+        let found = deserializer.deserialize_newtype_struct(
+            ORIGINAL_SPELLING,
+            LooseStrings { lists: true, fields: &[] },
+        )?;
         Ok(Self(found.into_iter().next()))
     }
 }
@@ -252,7 +257,7 @@ impl<'de> DeserializeSeed<'de> for Item {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         let found = deserializer.deserialize_newtype_struct(
-            AS_WRITTEN,
+            ORIGINAL_SPELLING,
             LooseStrings { lists: false, fields: self.0 },
         )?;
         Ok(found.into_iter().next())

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use crate::catalog::detail::Server;
 
 /// Hosts of mock servers and of examples.
-const PLACEHOLDERS: [&str; 6] = [
+const PLACEHOLDER_HOSTS: [&str; 6] = [
     "apiblueprint.org",
     "apiary-mock.com",
     "swaggerhub.com",
@@ -16,7 +16,7 @@ const PLACEHOLDERS: [&str; 6] = [
     "example.net",
 ];
 /// Top-level labels that can't be registered (RFC 6761, RFC 6762).
-const RESERVED: [&str; 6] = ["local", "localhost", "example", "test", "invalid", "internal"];
+const RESERVED_TLDS: [&str; 6] = ["local", "localhost", "example", "test", "invalid", "internal"];
 
 /// The first server of a document on a host that the entry does not have. Returns `None` if
 /// document and entry have a common host, or if either does not identify its host.
@@ -65,8 +65,8 @@ fn identifies_owner(url: &str) -> bool {
     };
     host.contains('.')
         && host.parse::<IpAddr>().is_err()
-        && !PLACEHOLDERS.iter().any(is_below)
-        && !RESERVED.iter().any(|label| host.ends_with(&format!(".{label}")))
+        && !PLACEHOLDER_HOSTS.iter().any(is_below)
+        && !RESERVED_TLDS.iter().any(|label| host.ends_with(&format!(".{label}")))
 }
 
 /// Whether two hosts may be equal, or one is a subdomain of the other.
@@ -97,7 +97,7 @@ mod tests {
     use crate::catalog::detail::Server;
 
     #[test]
-    fn a_document_is_about_a_platform_if_they_have_a_host_in_common() {
+    fn matches_documents_by_host() {
         let servers = |urls: &[&str]| -> Vec<Server> {
             urls.iter().map(|url| Server { url: (*url).to_owned(), description: None }).collect()
         };
@@ -132,8 +132,8 @@ mod tests {
             // The document has no server.
             (&[], "https://api.svix.com", true),
         ] {
-            let found = foreign_server(&servers(document), &servers(&[entry])).map(str::to_owned);
-            assert_eq!(found.is_none(), is_own, "{document:?} {entry}");
+            let foreign = foreign_server(&servers(document), &servers(&[entry])).map(str::to_owned);
+            assert_eq!(foreign.is_none(), is_own, "{document:?} {entry}");
         }
         assert_eq!(foreign_server(&servers(&["https://a.com"]), &[]), None);
     }

@@ -8,7 +8,7 @@ use crate::catalog::model::Action;
 use crate::terms::Method;
 
 /// The maximum number of actions in the output.
-const SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// Formats a connector's fields, its auth methods, the number of actions per HTTP method, and the
 /// first actions in list order.
@@ -46,11 +46,11 @@ pub fn platform(
     ] {
         let _ = writeln!(text, "{field:<12} {value}");
     }
-    for action in actions.iter().take(SHOWN) {
+    for action in actions.iter().take(MAX_SHOWN) {
         let (method, title, key) = (action.method.as_str(), &action.title, &action.key);
         let _ = writeln!(text, "  {method:<6} {title}  [{key}]");
     }
-    if let Some(more) = actions.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+    if let Some(more) = actions.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         let _ = writeln!(text, "  … and {more} more");
     }
     text

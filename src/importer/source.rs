@@ -46,7 +46,7 @@ pub fn find(arguments: &[PathBuf]) -> Result<Sources> {
             sources.walk(path);
         } else {
             fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-            sources.add(path, &folder_of(path), meta.len());
+            sources.add(path, &parent_folder(path), meta.len());
         }
     }
     if !arguments.is_empty() && sources.files.is_empty() && sources.unreadable.is_empty() {
@@ -103,7 +103,7 @@ impl Sources {
     }
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+fn parent_folder(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or_else(|| PathBuf::from("."), Path::to_owned)
 }

@@ -27,10 +27,10 @@ pub fn verbatim(text: &str, max: usize) -> String {
 /// Formats up to `max` strings and the number of others: `` `a`, `b` and 3 more ``.
 pub fn format_list<'t>(texts: impl ExactSizeIterator<Item = &'t str>, max: usize) -> String {
     let more = texts.len().saturating_sub(max);
-    let shown: Vec<String> =
+    let quoted: Vec<String> =
         texts.take(max).map(|text| format!("`{}`", verbatim(text, 100))).collect();
-    let shown = shown.join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
+    let quoted = quoted.join(", ");
+    if more > 0 { format!("{quoted} and {more} more") } else { quoted }
 }
 
 /// The first `max` bytes, or fewer to end at a character boundary.
@@ -62,15 +62,15 @@ fn cut(text: &str, max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(max) else {
         return text.to_owned();
     };
-    let kept = head(text, end);
+    let prefix = head(text, end);
     // Leave room for the ellipsis.
-    let kept = kept.char_indices().next_back().map_or("", |(last, _)| head(kept, last));
-    let ends_between_words = text.strip_prefix(kept).is_some_and(|rest| rest.starts_with(' '));
-    let shortened = match kept.rsplit_once(' ') {
-        _ if ends_between_words => kept,
+    let prefix = prefix.char_indices().next_back().map_or("", |(last, _)| head(prefix, last));
+    let ends_between_words = text.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(' '));
+    let shortened = match prefix.rsplit_once(' ') {
+        _ if ends_between_words => prefix,
         // Cut between words only if at least half of the line remains.
-        Some((words, _)) if words.len() >= kept.len() / 2 => words,
-        _ => kept,
+        Some((words, _)) if words.len() >= prefix.len() / 2 => words,
+        _ => prefix,
     };
     format!("{}…", shortened.trim_end_matches([' ', ',', ';', ':', '.', '-', '–', '—', '(']))
 }

@@ -27,7 +27,12 @@ pub fn platform_version(version: &str) -> String {
     }
     let digits = |text: &str| -> String { text.chars().take_while(char::is_ascii_digit).collect() };
     let number = behind_v.map_or_else(
-        || lower.split(|c: char| !c.is_alphanumeric()).find(|word| is_numbered(word)).map(digits),
+        || {
+            lower
+                .split(|c: char| !c.is_alphanumeric())
+                .find(|word| is_number_with_suffix(word))
+                .map(digits)
+        },
         |text| Some(digits(text)),
     );
     // Eight digits are a date (20240131). More than nine digits are a build number or a hash.
@@ -41,7 +46,7 @@ pub fn platform_version(version: &str) -> String {
 
 /// Whether a word is a number, possibly with a suffix: `2`, `2beta`, `2rc1`. A word that begins
 /// with a letter is a name, and a word with more alternations of digits and letters is a hash.
-fn is_numbered(word: &str) -> bool {
+fn is_number_with_suffix(word: &str) -> bool {
     let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = name.trim_start_matches(char::is_alphabetic);
     name.len() < word.len() && rest.chars().all(char::is_numeric)
@@ -55,8 +60,9 @@ pub fn status<F>(info: &Info<F>) -> Status {
     let stability: Vec<String> = info.stability().map(|text| text.trim().to_lowercase()).collect();
     let has_stability =
         |words: &[&str]| stability.iter().any(|text| words.contains(&text.as_str()));
-    let title_says =
-        |word: &str| title.split(|c: char| !c.is_alphanumeric()).any(|given| given == word);
+    let title_says = |word: &str| {
+        title.split(|c: char| !c.is_alphanumeric()).any(|title_word| title_word == word)
+    };
     let version = info.version.as_str();
     if info.deprecated().any(is_true)
         || title_says("deprecated")
@@ -65,12 +71,12 @@ pub fn status<F>(info: &Info<F>) -> Status {
         Status::NotAvailable
     } else if any_is_true(&info.alpha.0)
         || has_stability(&["alpha", "experimental", "draft"])
-        || version_says(version, &["alpha", "prealpha", "experimental", "draft"])
+        || version_contains(version, &["alpha", "prealpha", "experimental", "draft"])
     {
         Status::Alpha
     } else if any_is_true(&info.beta.0)
         || has_stability(&["beta", "preview", "rc"])
-        || version_says(
+        || version_contains(
             version,
             &["beta", "preview", "privatepreview", "publicpreview", "rc", "pre", "snapshot", "dev"],
         )
@@ -86,7 +92,7 @@ pub fn status<F>(info: &Info<F>) -> Status {
 
 /// Whether the version contains one of these words, such as "beta" in `v1beta2` or "preview" in
 /// `2019-05-01-preview`.
-fn version_says(version: &str, words: &[&str]) -> bool {
+fn version_contains(version: &str, words: &[&str]) -> bool {
     version.to_lowercase().split(|c: char| !c.is_alphabetic()).any(|word| {
         words.contains(&word.strip_prefix('v').filter(|w| !w.is_empty()).unwrap_or(word))
     })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::queue::{MAX_MESSAGES_PER_SEND, Message, enqueue};
-use crate::credentials::check::{BATCH_SIZE, CLAIM_MS, Due, check_all};
+use crate::credentials::check::{BATCH_SIZE, CLAIM_MS, DueConnection, check_all};
 use crate::credentials::lifecycle::statements::claim_due;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
@@ -31,7 +31,7 @@ pub(super) struct Checks {
 pub(super) async fn check_due<P: Ports + Queue>(
     service: &Service,
     ports: &Metered<'_, P>,
-    claimed: Vec<Due>,
+    claimed: Vec<DueConnection>,
 ) -> Result<Checks, Problem> {
     let is_last = claimed.len() < BATCH_SIZE;
     if is_last || !enqueue(ports.inner(), messages(&claimed), Duration::ZERO).await? {
@@ -47,7 +47,7 @@ async fn enqueue_due_checks<P: Ports + Queue>(ports: &Metered<'_, P>) -> Result<
     for _ in 0..MAX_STATEMENTS_PER_RUN {
         let until = now.saturating_add(CLAIM_MS);
         let sets = ports.batch(vec![claim_due(now, until, CLAIMED_PER_STATEMENT)]).await?;
-        let due: Vec<Due> = all_rows(&sets, 0)?;
+        let due: Vec<DueConnection> = all_rows(&sets, 0)?;
         for chunk in messages(&due).chunks(MAX_MESSAGES_PER_SEND) {
             enqueue(ports.inner(), chunk.to_vec(), Duration::ZERO).await?;
         }
@@ -58,6 +58,6 @@ async fn enqueue_due_checks<P: Ports + Queue>(ports: &Metered<'_, P>) -> Result<
     Ok(())
 }
 
-fn messages(due: &[Due]) -> Vec<String> {
+fn messages(due: &[DueConnection]) -> Vec<String> {
     due.chunks(BATCH_SIZE).map(|chunk| json::text(&Message::Check(chunk.to_vec()))).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::deliver_webhooks::deliver_due;
-use crate::credentials::check::{Due, check_all};
+use crate::credentials::check::{DueConnection, check_all};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::ports::{Clock, Ports, Queue, StorageError, with_timeout};
@@ -21,7 +21,7 @@ pub(super) const MAX_MESSAGES_PER_SEND: usize = 50;
 #[serde(rename_all = "camelCase")]
 pub(super) enum Message {
     /// Checks these connections.
-    Check(Vec<Due>),
+    Check(Vec<DueConnection>),
     /// Attempts one batch of due deliveries.
     Deliver(),
 }

@@ -5,7 +5,7 @@ use super::deliver_webhooks::deliver_all_due;
 use super::maintenance::maintain;
 use crate::agents::approval;
 use crate::audit;
-use crate::connect::statements::empty_expired;
+use crate::connect::statements::clear_expired_attempts;
 use crate::credentials::check::{BATCH_SIZE, CLAIM_MS};
 use crate::credentials::lifecycle::statements::claim_due;
 use crate::credentials::reports::{self, Readiness, Report, readiness};
@@ -28,13 +28,13 @@ pub async fn run_minute<P: Ports + Queue>(
     let keys = &config.vault_keys;
     let mut batch = vec![
         claim_due(now, now.saturating_add(CLAIM_MS), BATCH_SIZE),
-        prune(now.saturating_sub(config.event_ms)),
+        prune(now.saturating_sub(config.event_retention_ms)),
     ];
     batch.extend(reports::report(keys, now));
     batch.push(reports::reports(0));
-    batch.push(audit::statements::prune(now.saturating_sub(config.audit_ms)));
+    batch.push(audit::statements::prune(now.saturating_sub(config.audit_retention_ms)));
     batch.push(approval::prune(now));
-    batch.push(empty_expired(now));
+    batch.push(clear_expired_attempts(now));
     batch.push(usage::statements::prune(usage::day(now).saturating_sub(config.usage_days)));
     let sets = metered.batch(batch).await?;
     let claimed = all_rows(&sets, 0)?;

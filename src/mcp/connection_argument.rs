@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::Caller;
+use super::McpCaller;
 use super::protocol::with_connect_url;
 use super::tools::{LIST_CONNECTIONS, TOOLS, connect_request, describe_request};
 use crate::catalog::key::platform as is_no_platform;
@@ -34,7 +34,7 @@ pub(super) fn set_connection(arguments: &mut Value, id: &str) {
     }
 }
 
-impl<P: Ports> Caller<'_, P> {
+impl<P: Ports> McpCaller<'_, P> {
     /// The id of the platform's only connection. If there are none or several, returns the response
     /// for the agent. `key` is the action to run. `can_open_links` is whether the client can open
     /// links itself.
@@ -58,7 +58,7 @@ impl<P: Ports> Caller<'_, P> {
                 if let Some(unknown) = self.unknown_action(platform, key).await {
                     return Err(unknown);
                 }
-                Err(self.connect_one(platform, &arguments, &listed, can_open_links).await)
+                Err(self.start_first_connect(platform, &arguments, &listed, can_open_links).await)
             }
             [only] => {
                 let id = only.get("id").and_then(Value::as_str);
@@ -81,7 +81,7 @@ impl<P: Ports> Caller<'_, P> {
     }
 
     /// Starts a connect attempt for the platform's first account.
-    async fn connect_one(
+    async fn start_first_connect(
         &self,
         platform: &str,
         arguments: &Value,

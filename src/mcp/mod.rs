@@ -11,7 +11,7 @@ mod tools;
 
 use serde_json::{Value, json};
 
-use crate::agents::endpoints::endpoint_at;
+use crate::agents::endpoints::endpoint_id_at_path;
 use crate::auth::error::AuthenticationError;
 use crate::http::config::SECRET_HEADER;
 use crate::http::handle::handle;
@@ -23,9 +23,9 @@ use crate::ports::Ports;
 use crate::terms::Scope;
 use crate::util::json;
 use protocol::{
-    Failure, INSTRUCTIONS, INVALID_PARAMS, INVALID_REQUEST, LATEST, METHOD_NOT_FOUND, Message,
-    TTL_MS, VERSIONS, WITH_SESSIONS, capabilities, error_response, header_mismatch, read_message,
-    result, server_info, unsupported_version,
+    Failure, INSTRUCTIONS, INVALID_PARAMS, INVALID_REQUEST, LATEST_VERSION, METHOD_NOT_FOUND,
+    Message, SESSION_VERSIONS, TTL_MS, VERSIONS, capabilities, error_response, header_mismatch,
+    read_message, result, server_info, unsupported_version,
 };
 use tools::{ApiRequest, CALL_PLATFORM, TOOLS};
 
@@ -42,7 +42,7 @@ pub(super) async fn respond<P: Ports>(
     request: &Request,
 ) -> Result<Response, Problem> {
     if let Some(origin) = request.header("origin")
-        && !is_own(origin, &request.origin)
+        && !is_own_origin(origin, &request.origin)
         && !service.allows(origin)
     {
         let failure = Failure::new(
@@ -55,13 +55,13 @@ pub(super) async fn respond<P: Ports>(
     // Must be checked here: if the request contains two secrets, a tool's request would send only
     // one of them.
     service.caller(request).map_err(|error| authentication_problem(error, &request.path))?;
-    let caller = Caller { service, ports, request };
+    let caller = McpCaller { service, ports, request };
     let message = match read_message(request) {
         Ok(message) => message,
         Err(failure) => {
             // Do not reveal the error to an unauthenticated caller.
             return Ok(caller
-                .refusal()
+                .authentication_failure()
                 .await
                 .unwrap_or_else(|| error_response(&Value::Null, failure)));
         }
@@ -69,7 +69,9 @@ pub(super) async fn respond<P: Ports>(
     let id = message.id.clone().unwrap_or_default();
     Ok(match caller.reply(&message).await {
         Ok(response) => response,
-        Err(failure) => caller.refusal().await.unwrap_or_else(|| error_response(&id, failure)),
+        Err(failure) => {
+            caller.authentication_failure().await.unwrap_or_else(|| error_response(&id, failure))
+        }
     })
 }
 
@@ -78,7 +80,7 @@ pub(super) async fn respond<P: Ports>(
 fn authentication_problem(error: AuthenticationError, path: &str) -> Problem {
     use AuthenticationError::{BadToken, InAuthorization, Malformed, Missing};
     let detail = match error {
-        Missing | InAuthorization | BadToken | Malformed if endpoint_at(path).is_some() => {
+        Missing | InAuthorization | BadToken | Malformed if endpoint_id_at_path(path).is_some() => {
             "The access token is missing, invalid or expired. Get one from the sign-in of this address (see `WWW-Authenticate`). Keys and session tokens are valid at `/mcp`."
         }
         Missing | InAuthorization => {
@@ -91,7 +93,7 @@ fn authentication_problem(error: AuthenticationError, path: &str) -> Problem {
 
 /// Whether a page's origin is the service's own. Over plain HTTP, only loopback names are accepted,
 /// because an attacker's domain name may resolve to this machine (DNS rebinding).
-fn is_own(page: &str, service: &str) -> bool {
+fn is_own_origin(page: &str, service: &str) -> bool {
     let is_safe = service.strip_prefix("http://").is_none_or(|rest| {
         let host = match rest.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
@@ -102,19 +104,19 @@ fn is_own(page: &str, service: &str) -> bool {
     page == service && is_safe
 }
 
-struct Caller<'a, P> {
+struct McpCaller<'a, P> {
     service: &'a Service,
     ports: &'a P,
     request: &'a Request,
 }
 
-impl<P: Ports> Caller<'_, P> {
+impl<P: Ports> McpCaller<'_, P> {
     async fn reply(&self, message: &Message) -> Result<Response, Failure> {
         let Message { id, method, params, .. } = message;
         let (Some(id), Some(method)) = (id, method.as_deref()) else {
             // Notifications and responses need no reply.
-            return match self.refusal().await {
-                Some(refusal) => Ok(refusal),
+            return match self.authentication_failure().await {
+                Some(authentication_failure) => Ok(authentication_failure),
                 None => Ok(Response::empty(202)),
             };
         };
@@ -122,9 +124,9 @@ impl<P: Ports> Caller<'_, P> {
         match method {
             "initialize" if !is_latest => {
                 let requested_version = params.get("protocolVersion").and_then(Value::as_str);
-                let [preferred, _] = WITH_SESSIONS;
+                let [preferred, _] = SESSION_VERSIONS;
                 let version =
-                    WITH_SESSIONS.into_iter().find(|known| requested_version == Some(*known)).unwrap_or(preferred);
+                    SESSION_VERSIONS.into_iter().find(|known| requested_version == Some(*known)).unwrap_or(preferred);
                 self.result_if_valid(id, &json!({
                     "protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": server_info(),
                     "instructions": INSTRUCTIONS,
@@ -141,7 +143,7 @@ impl<P: Ports> Caller<'_, P> {
             "tools/list" => {
                 let permissions = match self.whoami().await {
                     Ok(permissions) => permissions,
-                    Err(refusal) => return Ok(refusal),
+                    Err(authentication_failure) => return Ok(authentication_failure),
                 };
                 let scopes = permissions.get("scopes").and_then(Value::as_array);
                 let has = |scope: Scope| {
@@ -178,7 +180,7 @@ impl<P: Ports> Caller<'_, P> {
     }
 
     /// Checks the protocol version, and that the headers match the body. Returns whether the
-    /// version is [`LATEST`].
+    /// version is [`LATEST_VERSION`].
     fn check(&self, method: &str, params: &Value) -> Result<bool, Failure> {
         let meta = |name: &str| {
             let meta = params.get("_meta").and_then(|meta| meta.get(name));
@@ -189,13 +191,13 @@ impl<P: Ports> Caller<'_, P> {
         let invalid = |what: &str| Failure::new(400, INVALID_PARAMS, what);
         let Some(version) = declared else {
             return match header {
-                Some(LATEST) => Err(invalid(
+                Some(LATEST_VERSION) => Err(invalid(
                     "`_meta` must name the protocol version that `MCP-Protocol-Version` names",
                 )),
                 // The header is absent before `initialize`. In other requests, its absence means
                 // version 2025-03-26.
                 None | Some("2025-03-26") => Ok(false),
-                Some(known) if WITH_SESSIONS.contains(&known) => Ok(false),
+                Some(known) if SESSION_VERSIONS.contains(&known) => Ok(false),
                 Some(other) => Err(unsupported_version(other)),
             };
         };
@@ -204,7 +206,7 @@ impl<P: Ports> Caller<'_, P> {
                 "`MCP-Protocol-Version` must name the protocol version of the body",
             ));
         }
-        if version != LATEST {
+        if version != LATEST_VERSION {
             return Err(unsupported_version(version));
         }
         if self.request.header("mcp-method") != Some(method) {
@@ -248,12 +250,12 @@ impl<P: Ports> Caller<'_, P> {
             query,
             headers,
             body: Body::Whole(body.unwrap_or_default()),
-            endpoint: endpoint_at(&self.request.path).map(str::to_owned),
+            endpoint: endpoint_id_at_path(&self.request.path).map(str::to_owned),
         }
     }
 
     /// The response if the caller's key or token is invalid. Returns `None` if it is valid.
-    async fn refusal(&self) -> Option<Response> {
+    async fn authentication_failure(&self) -> Option<Response> {
         self.whoami().await.err()
     }
 
@@ -275,11 +277,11 @@ impl<P: Ports> Caller<'_, P> {
 
     /// Returns the result, unless the caller's key or token is invalid.
     async fn result_if_valid(&self, id: &Value, value: &Value) -> Result<Response, Failure> {
-        Ok(self.refusal().await.unwrap_or_else(|| result(id, value)))
+        Ok(self.authentication_failure().await.unwrap_or_else(|| result(id, value)))
     }
 
     /// Sends the request of a tool, unless the arguments are invalid.
-    async fn send_valid(&self, sent: Result<ApiRequest, String>) -> Result<Response, String> {
+    async fn send_if_valid(&self, sent: Result<ApiRequest, String>) -> Result<Response, String> {
         Ok(self.send(sent?).await)
     }
 

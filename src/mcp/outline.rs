@@ -12,21 +12,22 @@ const MAX_DESCRIPTION: usize = 1_200;
 /// The maximum length of a chain of references.
 const MAX_REFERENCES: usize = 16;
 /// Members of an action that repeat its `input`, or that an agent does not need to run the action.
-const REPEATED: [&str; 5] = ["auth", "modelName", "parameters", "requestBody", "responseTypes"];
+const OMITTED_MEMBERS: [&str; 5] =
+    ["auth", "modelName", "parameters", "requestBody", "responseTypes"];
 /// Keywords of a schema that do not affect what to send.
-const DROPPED: [&str; 8] =
+const DROPPED_KEYWORDS: [&str; 8] =
     ["$comment", "$defs", "$ref", "$schema", "example", "examples", "externalDocs", "xml"];
 /// The keywords with nested schemas: with an array of schemas, an object of schemas, and a single
 /// schema.
-const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
-const MAPS: [&str; 2] = ["patternProperties", "properties"];
-const SINGLE: [&str; 7] =
+const LIST_KEYWORDS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
+const MAP_KEYWORDS: [&str; 2] = ["patternProperties", "properties"];
+const SCHEMA_KEYWORDS: [&str; 7] =
     ["additionalProperties", "contains", "else", "if", "items", "not", "then"];
 const HINT: &str = "A part with `omitted` is not shown in full: to see it, call describe_action again with its value as `path`.";
 
 /// Limits on the parts of a schema that the outline shows.
 #[derive(Debug, Clone, Copy)]
-struct Detail {
+struct DetailLimits {
     /// The maximum depth of optional parts.
     optional: usize,
     /// The maximum depth of all parts.
@@ -39,22 +40,22 @@ struct Detail {
 }
 
 /// The limits to try, in this order, until the result is short enough.
-const DETAILS: [Detail; 15] = [
-    Detail { optional: 8, levels: 12, description: 400, items: 200 },
-    Detail { optional: 5, levels: 10, description: 300, items: 100 },
-    Detail { optional: 3, levels: 10, description: 200, items: 100 },
-    Detail { optional: 2, levels: 10, description: 200, items: 80 },
-    Detail { optional: 2, levels: 8, description: 100, items: 80 },
-    Detail { optional: 1, levels: 8, description: 160, items: 80 },
-    Detail { optional: 1, levels: 6, description: 80, items: 80 },
-    Detail { optional: 1, levels: 6, description: 30, items: 120 },
-    Detail { optional: 1, levels: 6, description: 0, items: 200 },
-    Detail { optional: 0, levels: 10, description: 100, items: 200 },
-    Detail { optional: 0, levels: 8, description: 20, items: 200 },
-    Detail { optional: 0, levels: 4, description: 40, items: 200 },
-    Detail { optional: 0, levels: 3, description: 0, items: 200 },
-    Detail { optional: 0, levels: 2, description: 0, items: 100 },
-    Detail { optional: 0, levels: 1, description: 0, items: 20 },
+const DETAIL_LIMITS: [DetailLimits; 15] = [
+    DetailLimits { optional: 8, levels: 12, description: 400, items: 200 },
+    DetailLimits { optional: 5, levels: 10, description: 300, items: 100 },
+    DetailLimits { optional: 3, levels: 10, description: 200, items: 100 },
+    DetailLimits { optional: 2, levels: 10, description: 200, items: 80 },
+    DetailLimits { optional: 2, levels: 8, description: 100, items: 80 },
+    DetailLimits { optional: 1, levels: 8, description: 160, items: 80 },
+    DetailLimits { optional: 1, levels: 6, description: 80, items: 80 },
+    DetailLimits { optional: 1, levels: 6, description: 30, items: 120 },
+    DetailLimits { optional: 1, levels: 6, description: 0, items: 200 },
+    DetailLimits { optional: 0, levels: 10, description: 100, items: 200 },
+    DetailLimits { optional: 0, levels: 8, description: 20, items: 200 },
+    DetailLimits { optional: 0, levels: 4, description: 40, items: 200 },
+    DetailLimits { optional: 0, levels: 3, description: 0, items: 200 },
+    DetailLimits { optional: 0, levels: 2, description: 0, items: 100 },
+    DetailLimits { optional: 0, levels: 1, description: 0, items: 20 },
 ];
 
 /// Outlines an action or, with a path, the part of its `input` at this path. Returns `None` if
@@ -62,23 +63,23 @@ const DETAILS: [Detail; 15] = [
 pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
     let root = action.get("input")?;
     let part = schema_at(root, path.unwrap_or_default())?;
-    let mut kept = Map::new();
+    let mut outline_members = Map::new();
     for (name, value) in action.as_object()? {
         let is_kept = path.is_none() || matches!(name.as_str(), "platform" | "key");
-        if !is_kept || name == "input" || REPEATED.contains(&name.as_str()) {
+        if !is_kept || name == "input" || OMITTED_MEMBERS.contains(&name.as_str()) {
             continue;
         }
         let value = match value.as_str() {
             Some(text) => cut(text, MAX_DESCRIPTION).into(),
             None => value.clone(),
         };
-        kept.insert(name.clone(), value);
+        outline_members.insert(name.clone(), value);
     }
     if let Some(path) = path {
-        kept.insert("path".to_owned(), path.into());
+        outline_members.insert("path".to_owned(), path.into());
     }
-    let mut shortest = Value::Object(kept.clone());
-    for detail in DETAILS {
+    let mut shortest = Value::Object(outline_members.clone());
+    for detail in DETAIL_LIMITS {
         let start = path.unwrap_or_default();
         let mut writer = Writer { root, start, detail, left: MAX_BYTES, has_omitted: false };
         let mut pointer = start.to_owned();
@@ -86,7 +87,7 @@ pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
         if writer.left == 0 {
             continue;
         }
-        let mut outlined = kept.clone();
+        let mut outlined = outline_members.clone();
         outlined.insert("input".to_owned(), input);
         if writer.has_omitted {
             outlined.insert("hint".to_owned(), HINT.into());
@@ -101,7 +102,7 @@ pub fn outline(action: &Value, path: Option<&str>) -> Option<Value> {
 
 /// The part of a schema at a JSON Pointer. The pointer may pass through references.
 fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
-    let mut schema = dereferenced(root, root);
+    let mut schema = resolve_references(root, root);
     if pointer.is_empty() {
         return Some(schema);
     }
@@ -111,13 +112,13 @@ fn schema_at<'s>(root: &'s Value, pointer: &str) -> Option<&'s Value> {
             Value::Array(all) => all.get(name.parse::<usize>().ok()?)?,
             _ => schema.get(&name)?,
         };
-        schema = dereferenced(root, next);
+        schema = resolve_references(root, next);
     }
     Some(schema)
 }
 
 /// Follows the references of a schema.
-fn dereferenced<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+fn resolve_references<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
     let mut schema = schema;
     for _ in 0..MAX_REFERENCES {
         let reference = schema.get("$ref").and_then(Value::as_str);
@@ -142,7 +143,7 @@ struct Writer<'s> {
     root: &'s Value,
     /// The JSON Pointer of the outlined part.
     start: &'s str,
-    detail: Detail,
+    detail: DetailLimits,
     /// The number of bytes that may still be written; 0 if the result is too long.
     left: usize,
     has_omitted: bool,
@@ -157,16 +158,16 @@ impl Writer<'_> {
         optional: usize,
         levels: usize,
     ) -> Value {
-        let target = dereferenced(self.root, schema);
+        let target = resolve_references(self.root, schema);
         let (Some(own), Some(members)) = (schema.as_object(), target.as_object()) else {
             return target.clone();
         };
         let mut copy = Map::new();
         let is_reference = own.contains_key("$ref");
         let siblings = own.iter().filter(|_| is_reference);
-        let (mut is_cut, mut unseen) = (false, Vec::new());
+        let (mut is_truncated, mut omitted_names) = (false, Vec::new());
         for (name, value) in members.iter().chain(siblings) {
-            if DROPPED.contains(&name.as_str()) || name.starts_with("x-") {
+            if DROPPED_KEYWORDS.contains(&name.as_str()) || name.starts_with("x-") {
                 continue;
             }
             match self.keyword(name, value) {
@@ -174,26 +175,26 @@ impl Writer<'_> {
                     copy.insert(name.clone(), value);
                 }
                 Keyword::Dropped => {}
-                Keyword::TooLong => is_cut = true,
-                Keyword::Nested if levels == 0 => is_cut = true,
+                Keyword::TooLong => is_truncated = true,
+                Keyword::Nested if levels == 0 => is_truncated = true,
                 Keyword::Nested => {
                     let (value, is_part, names) =
                         self.nested(target, (name, value), pointer, optional, levels);
-                    is_cut |= is_part;
-                    unseen.extend(names);
+                    is_truncated |= is_part;
+                    omitted_names.extend(names);
                     copy.insert(name.clone(), value);
                 }
             }
         }
-        if is_cut {
+        if is_truncated {
             self.has_omitted = true;
             copy.insert("omitted".to_owned(), pointer.as_str().into());
         }
         // The agent can append `/properties/` and one of these names to the path to request an
         // omitted property.
-        if pointer.as_str() == self.start && !unseen.is_empty() {
-            unseen.truncate(self.detail.items.saturating_mul(4));
-            copy.insert("omittedProperties".to_owned(), unseen.into());
+        if pointer.as_str() == self.start && !omitted_names.is_empty() {
+            omitted_names.truncate(self.detail.items.saturating_mul(4));
+            copy.insert("omittedProperties".to_owned(), omitted_names.into());
         }
         let written: usize = copy
             .iter()
@@ -205,7 +206,7 @@ impl Writer<'_> {
     }
 
     fn keyword(&self, name: &str, value: &Value) -> Keyword {
-        let Detail { description, items, .. } = self.detail;
+        let DetailLimits { description, items, .. } = self.detail;
         match (name, value) {
             ("description" | "title", Value::String(text)) => match description {
                 0 => Keyword::Dropped,
@@ -231,7 +232,7 @@ impl Writer<'_> {
     ) -> (Value, bool, Vec<String>) {
         let length = pointer.len();
         let inner_levels = levels.saturating_sub(1);
-        let (mut is_cut, mut unseen) = (false, Vec::new());
+        let (mut is_truncated, mut omitted_names) = (false, Vec::new());
         let mut step = |writer: &mut Self, name: Option<&str>, part: &Value, optional: usize| {
             for name in [Some(keyword), name].into_iter().flatten() {
                 pointer.push('/');
@@ -248,12 +249,12 @@ impl Writer<'_> {
         let copy = match value {
             Value::Array(all) => {
                 let shown_parts = all.iter().enumerate().take(self.detail.items);
-                is_cut = all.len() > self.detail.items;
+                is_truncated = all.len() > self.detail.items;
                 shown_parts
                     .map(|(index, part)| step(self, Some(&index.to_string()), part, optional))
                     .collect()
             }
-            Value::Object(all) if MAPS.contains(&keyword) => {
+            Value::Object(all) if MAP_KEYWORDS.contains(&keyword) => {
                 let required = schema.get("required").and_then(Value::as_array);
                 let is_required = |name: &str| {
                     keyword == "properties"
@@ -269,15 +270,15 @@ impl Writer<'_> {
                         let inner_optional = optional.saturating_sub(1);
                         copies.insert(name.clone(), step(self, Some(name), part, inner_optional));
                     } else {
-                        is_cut = true;
-                        unseen.push(name.clone());
+                        is_truncated = true;
+                        omitted_names.push(name.clone());
                     }
                 }
                 Value::Object(copies)
             }
             part => step(self, None, part, optional),
         };
-        (copy, is_cut, unseen)
+        (copy, is_truncated, omitted_names)
     }
 }
 
@@ -292,7 +293,7 @@ enum Keyword {
 }
 
 fn is_nested(keyword: &str) -> bool {
-    [&LISTS[..], &MAPS, &SINGLE].iter().any(|all| all.contains(&keyword))
+    [&LIST_KEYWORDS[..], &MAP_KEYWORDS, &SCHEMA_KEYWORDS].iter().any(|all| all.contains(&keyword))
 }
 
 #[cfg(test)]
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_refers_to_itself_is_followed_on_demand() {
+    fn outlines_recursive_schemas_on_demand() {
         let input = json!({
             "type": "object", "properties": {"body": {"$ref": "#/$defs/node"}},
             "$defs": {"node": {"type": "object", "description": "N".repeat(500), "properties": {
@@ -375,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn omitted_properties_are_named_and_long_enums_cut() {
+    fn lists_omitted_properties_and_truncates_enums() {
         let mut properties = serde_json::Map::new();
         for index in 0..400 {
             properties.insert(

@@ -11,9 +11,9 @@ use crate::http::problem::Problem;
 use crate::util::json;
 
 /// The version without sessions. Each of its requests declares its version and capabilities.
-pub(super) const LATEST: &str = "2026-07-28";
+pub(super) const LATEST_VERSION: &str = "2026-07-28";
 /// The versions that start with `initialize`, in order of preference.
-pub(super) const WITH_SESSIONS: [&str; 2] = ["2025-11-25", "2025-06-18"];
+pub(super) const SESSION_VERSIONS: [&str; 2] = ["2025-11-25", "2025-06-18"];
 /// All supported versions.
 pub(super) const VERSIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
 /// How long a client may cache the list of tools, in milliseconds. The list changes only with
@@ -91,7 +91,7 @@ pub(super) fn read_message(request: &Request) -> Result<Message, Failure> {
     let value: Value = json::from_bytes(bytes).map_err(|_| unread())?;
     let strict: json::Value = json::from_bytes(bytes).map_err(|_| unread())?;
     let mut repeated = None;
-    strict.each_duplicate(&[], &mut |place| {
+    strict.for_each_duplicate(&[], &mut |place| {
         let name = place.last().copied().unwrap_or_default();
         repeated.get_or_insert_with(|| name.chars().take(64).collect::<String>());
     });
@@ -155,7 +155,7 @@ pub(super) fn capabilities(params: &Value) -> Option<&Value> {
 }
 
 /// Whether the client can show a link to its user and report that the user opened it.
-pub(super) fn opens_links(params: &Value) -> bool {
+pub(super) fn client_can_open_links(params: &Value) -> bool {
     capabilities(params).and_then(|own| own.get("elicitation")?.get("url")).is_some()
 }
 

@@ -6,18 +6,18 @@ use serde_json::value::RawValue;
 
 use super::connection_argument::{named_platform, set_connection};
 use super::protocol::{
-    Text, ToolResult, elicit_url, opens_links, result, resumed_approval, resumed_attempt,
+    Text, ToolResult, client_can_open_links, elicit_url, result, resumed_approval, resumed_attempt,
     with_advice, with_connect_url,
 };
 use super::tools::{
     APPROVAL, ApiRequest, CALL_PLATFORM, DESCRIBE_ACTION, LIST_CONNECTIONS, RUN_ACTION,
     START_CONNECT, Tool, connect_request,
 };
-use super::{Caller, outline};
+use super::{McpCaller, outline};
 use crate::agents::SCOPES;
-use crate::agents::endpoints::{endpoint_at, www_authenticate};
+use crate::agents::endpoints::{endpoint_id_at_path, www_authenticate};
 use crate::auth::limits::Access;
-use crate::catalog::endpoints::respond::no_platform;
+use crate::catalog::endpoints::respond::platform_not_found;
 use crate::catalog::reader::Catalog;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
@@ -50,7 +50,7 @@ impl<'a> ToolCall<'a> {
             given.insert(APPROVAL.to_owned(), (*id).into());
         }
         let attempt = resumed_attempt(params).filter(|_| is_latest && approval.is_none());
-        let can_open_links = is_latest && opens_links(params);
+        let can_open_links = is_latest && client_can_open_links(params);
         Self { id, tool, arguments, attempt, is_latest, can_open_links }
     }
 
@@ -59,7 +59,7 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Converts the response of the API to the outcome for the agent.
-    fn outcome_of(&self, mut response: Response) -> Outcome {
+    fn outcome_from_response(&self, mut response: Response) -> Outcome {
         let body = match response.cached.take() {
             Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
             None => response.body,
@@ -127,7 +127,7 @@ fn describe_result(action: &[u8], arguments: &Value) -> (String, bool) {
     (outline.to_string(), false)
 }
 
-impl<P: Ports> Caller<'_, P> {
+impl<P: Ports> McpCaller<'_, P> {
     pub(super) async fn call(
         &self,
         id: &Value,
@@ -138,8 +138,8 @@ impl<P: Ports> Caller<'_, P> {
         let mut call = ToolCall::read(id, tool, params, is_latest);
         let outcome = match self.send_tool(&mut call).await {
             Ok(response) => self.outcome(&call, response).await,
-            Err(what) => match self.refusal().await {
-                Some(refusal) => Err(refusal),
+            Err(what) => match self.authentication_failure().await {
+                Some(authentication_failure) => Err(authentication_failure),
                 None => Ok((what, true)),
             },
         };
@@ -153,14 +153,14 @@ impl<P: Ports> Caller<'_, P> {
     async fn send_tool(&self, call: &mut ToolCall<'_>) -> Result<Response, String> {
         let attempt = call.attempt.take();
         match (call.tool.name, attempt) {
-            (START_CONNECT, Some(attempt)) => self.send_valid(attempt).await,
+            (START_CONNECT, Some(attempt)) => self.send_if_valid(attempt).await,
             (RUN_ACTION | CALL_PLATFORM, Some(attempt)) => {
                 self.run_when_connected(attempt, (call.tool, &mut call.arguments)).await
             }
             (RUN_ACTION | CALL_PLATFORM, None) => {
                 self.send_call(call.tool, &mut call.arguments, call.can_open_links).await
             }
-            _ => self.send_valid(call.tool.request(&call.arguments)).await,
+            _ => self.send_if_valid(call.tool.request(&call.arguments)).await,
         }
     }
 
@@ -204,7 +204,7 @@ impl<P: Ports> Caller<'_, P> {
         if let Some(advice) = next_step(&response, &call.arguments) {
             response.body = with_advice(&response.body, advice);
         }
-        Ok(call.outcome_of(response))
+        Ok(call.outcome_from_response(response))
     }
 
     /// Handles a write that was refused because the agent may only read. If the client has not
@@ -218,12 +218,12 @@ impl<P: Ports> Caller<'_, P> {
         let caller = self.service.caller(self.request).ok()?;
         let (grant, limits) = (caller.grant()?, caller.limits());
         let base = self.service.config().base_url.as_deref()?;
-        let id = endpoint_at(&self.request.path)?;
+        let id = endpoint_id_at_path(&self.request.path)?;
         // The user can't grant actions that the app did not select.
         if limits.access == Access::Write || limits.actions.is_some() {
             return None;
         }
-        if !grant.may_ask_more {
+        if !grant.can_request_more {
             let advice = format!(
                 "The agent may only read. To allow more, its user ends its access at {base}/mcp/{id}/grants and signs in again."
             );
@@ -256,7 +256,7 @@ impl<P: Ports> Caller<'_, P> {
         }
         let known = catalog.platforms().await.ok()?;
         let caller = self.service.caller(self.request).ok()?;
-        Some(no_platform(&platform, &known, caller.platforms()))
+        Some(platform_not_found(&platform, &known, caller.platforms()))
     }
 
     /// Runs an action after its connect attempt has succeeded. Before that, returns the state of
@@ -278,7 +278,7 @@ impl<P: Ports> Caller<'_, P> {
         if let Some(id) = connection.filter(|_| named_platform(arguments).is_some()) {
             set_connection(arguments, id);
         }
-        self.send_valid(tool.request(arguments)).await
+        self.send_if_valid(tool.request(arguments)).await
     }
 
     /// Sends the request of a platform call. If `connection` is the name of a platform, uses its
@@ -299,7 +299,7 @@ impl<P: Ports> Caller<'_, P> {
                 Err(response) => return Ok(response),
             }
         }
-        self.send_valid(tool.request(arguments)).await
+        self.send_if_valid(tool.request(arguments)).await
     }
 
     /// Starts a connect attempt for the account that an action needs, and returns its JSON. Returns

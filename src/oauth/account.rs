@@ -5,13 +5,13 @@ use serde_json::Value;
 use crate::util::invisible::visible;
 
 /// The maximum length of an id, in bytes.
-const MAX_ID: usize = 255;
+const MAX_ACCOUNT_ID_BYTES: usize = 255;
 /// The maximum length of a name, in characters. Longer names are truncated.
 const MAX_NAME: usize = 200;
 
 /// Whether an account id can be stored and displayed.
-pub fn is_id(text: &str) -> bool {
-    (1..=MAX_ID).contains(&text.len())
+pub fn is_valid_account_id(text: &str) -> bool {
+    (1..=MAX_ACCOUNT_ID_BYTES).contains(&text.len())
         && !text.contains(char::is_control)
         && visible(text).eq(text.chars())
 }
@@ -29,7 +29,7 @@ pub fn name(text: &str) -> Option<String> {
 
 /// The account's name in the claims of an ID token. Prefers the claim that best distinguishes two
 /// accounts of a person (`OpenID` Connect Core, 5.1).
-pub fn name_in(claims: &Value) -> Option<String> {
+pub fn name_from_claims(claims: &Value) -> Option<String> {
     let claim = |claim: &str| claims.get(claim).and_then(Value::as_str).and_then(name);
     ["email", "preferred_username", "name"].into_iter().find_map(claim)
 }
@@ -38,7 +38,7 @@ pub fn name_in(claims: &Value) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::{is_id, name, name_in};
+    use super::{is_valid_account_id, name, name_from_claims};
 
     #[test]
     fn names_are_one_visible_line() {
@@ -62,20 +62,20 @@ mod tests {
         for (text, expected) in
             [("7", true), ("a|b c", true), ("", false), ("a\nb", false), ("a\u{202e}b", false)]
         {
-            assert_eq!(is_id(text), expected, "{text:?}");
+            assert_eq!(is_valid_account_id(text), expected, "{text:?}");
         }
-        assert!(is_id(&"a".repeat(255)) && !is_id(&"a".repeat(256)));
+        assert!(is_valid_account_id(&"a".repeat(255)) && !is_valid_account_id(&"a".repeat(256)));
     }
 
     #[test]
-    fn the_distinguishing_name_comes_first() {
+    fn prefers_most_distinguishing_claim() {
         for (claims, expected) in [
             (json!({"name": "Ann", "email": "ann@acme.example"}), Some("ann@acme.example")),
             (json!({"name": "Ann", "preferred_username": "ann"}), Some("ann")),
             (json!({"name": "Ann", "email": ""}), Some("Ann")),
             (json!({"name": 7}), None),
         ] {
-            assert_eq!(name_in(&claims).as_deref(), expected, "{claims}");
+            assert_eq!(name_from_claims(&claims).as_deref(), expected, "{claims}");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::util::json;
 pub const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// The lifetime of an assertion, in seconds. It is used immediately, but clocks may differ.
-const VALID_S: u64 = 300;
+const LIFETIME_S: u64 = 300;
 
 /// A private key, stored as a JSON Web Key. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl PrivateKey {
             aud: audience,
             jti: &Base64UrlUnpadded::encode_string(&id),
             iat,
-            exp: iat.saturating_add(VALID_S),
+            exp: iat.saturating_add(LIFETIME_S),
         };
         let encode = |text: String| Base64UrlUnpadded::encode_string(text.as_bytes());
         let signed = format!("{}.{}", encode(json::text(&header)), encode(json::text(&claims)));
@@ -107,7 +107,7 @@ mod tests {
     use super::PrivateKey;
 
     #[test]
-    fn only_private_keys_of_the_two_algorithms_are_read() {
+    fn parses_only_private_rsa_and_p256_keys() {
         for (jwk, is_key) in [
             (r#"{"kty":"RSA","n":"n","e":"AQAB","d":"d"}"#, true),
             (r#"{"kty":"RSA","n":"n","e":"AQAB","d":"d","alg":"RS256","kid":"1"}"#, true),

@@ -5,7 +5,7 @@ use crate::util::percent::{decode_form, encode};
 
 /// Parameters that only the vault may set. They decide which access is granted, to whom, and where
 /// the response is sent. `request` and `request_uri` would replace all others (RFC 9101).
-pub const OWN_PARAMETERS: [&str; 12] = [
+pub const RESERVED_PARAMETERS: [&str; 12] = [
     "response_type",
     "client_id",
     "redirect_uri",
@@ -47,7 +47,7 @@ pub fn authorization_url(
     let mut extra: Parameters = oauth.authorization_parameters.clone();
     extra.extend(request.parameters.clone());
     let client_id = oauth.client_id_parameter.as_str();
-    let is_own = |name: &str| name == client_id || OWN_PARAMETERS.contains(&name);
+    let is_own = |name: &str| name == client_id || RESERVED_PARAMETERS.contains(&name);
     extra.retain(|name, _| !is_own(name));
     let is_kept = |pair: &&str| {
         let name = pair.split('=').next().unwrap_or_default();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_challenge_names_its_method() {
+    fn sends_challenge_with_its_method() {
         let parameters = Parameters::new();
         let request = AuthorizationRequest {
             client_id: "app",
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_platform_names_the_client_id_parameter() {
+    fn uses_the_platforms_client_id_parameter() {
         let own = [("client_key", "other"), ("client_id", "other")];
         let oauth = OAuth2 {
             client_id_parameter: "client_key".to_owned(),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_endpoint_keeps_its_own_query() {
+    fn keeps_the_query_of_the_endpoint() {
         let endpoint = format!("{ENDPOINT}?tenant=a%20b&prompt=login&x#fragment");
         let expected = format!("tenant=a%20b&x&{START}&state=s&prompt=none");
         assert_eq!(query(&platform(), &endpoint, &[], &[("prompt", "none")]), expected);

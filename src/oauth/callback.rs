@@ -12,10 +12,10 @@ const MAX_QUERY: usize = 32_768;
 /// The maximum length of the code, in bytes.
 const MAX_CODE: usize = 16_384;
 /// The maximum length of `state` and of the issuer, in bytes.
-const MAX_TEXT: usize = 2048;
+const MAX_STATE_BYTES: usize = 2048;
 /// The maximum number of other parameters. One of them may be the code, if the platform uses a
 /// different name for it.
-const MAX_OTHERS: usize = 32;
+const MAX_OTHER_PARAMETERS: usize = 32;
 
 /// The parameters of a redirect. `Debug` prints neither the code nor the state.
 #[derive(Clone, PartialEq, Eq)]
@@ -104,23 +104,25 @@ impl fmt::Display for CallbackError {
 
 impl std::error::Error for CallbackError {}
 
-const KNOWN: [&str; 6] = ["state", "code", "iss", "error", "error_description", "error_uri"];
+const KNOWN_PARAMETERS: [&str; 6] =
+    ["state", "code", "iss", "error", "error_description", "error_uri"];
 
 /// Parameters that are only displayed. Some platforms encode them in a charset other than UTF-8.
-const TEXTS: [&str; 4] = ["error_description", "error_uri", "error_message", "errorMessage"];
+const DISPLAY_PARAMETERS: [&str; 4] =
+    ["error_description", "error_uri", "error_message", "errorMessage"];
 
 /// Other names that platforms use for the parameter `error`.
-const ERROR_NAMES: [&str; 4] = ["error_code", "errorCode", "error_reason", "oauth_problem"];
+const ERROR_PARAMETERS: [&str; 4] = ["error_code", "errorCode", "error_reason", "oauth_problem"];
 
 /// Parameters with which Dropbox and Twitter report that the user declined, instead of an error.
-const REFUSALS: [&str; 2] = ["not_approved", "denied"];
+const REFUSAL_PARAMETERS: [&str; 2] = ["not_approved", "denied"];
 
 /// Parses the query of a redirect. `query` has no question mark.
 pub fn read(query: &str) -> Result<Callback, CallbackError> {
     if query.len() > MAX_QUERY {
         return Err(CallbackError::TooLong);
     }
-    let mut known: [Option<String>; KNOWN.len()] = Default::default();
+    let mut known: [Option<String>; KNOWN_PARAMETERS.len()] = Default::default();
     let mut others = Parameters::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -129,31 +131,35 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
         let Some(name) = decode_form(name) else { continue };
         let value = match decode_form(value) {
             Some(value) => value,
-            None if TEXTS.contains(&&*name) => decode_form_lossy(value).into(),
-            None if KNOWN.contains(&&*name) => return Err(CallbackError::Encoding),
+            None if DISPLAY_PARAMETERS.contains(&&*name) => decode_form_lossy(value).into(),
+            None if KNOWN_PARAMETERS.contains(&&*name) => return Err(CallbackError::Encoding),
             None => continue,
         };
-        match KNOWN.iter().zip(&mut known).find(|(known, _)| **known == name) {
+        match KNOWN_PARAMETERS.iter().zip(&mut known).find(|(known, _)| **known == name) {
             Some((name, Some(_))) => return Err(CallbackError::Duplicate(name)),
             Some((_, slot)) => *slot = Some(value.into_owned()),
-            None if others.len() < MAX_OTHERS && name.len() <= 64 && value.len() <= MAX_CODE => {
+            None if others.len() < MAX_OTHER_PARAMETERS
+                && name.len() <= 64
+                && value.len() <= MAX_CODE =>
+            {
                 others.entry(name.into_owned()).or_insert_with(|| value.into_owned());
             }
             None => {}
         }
     }
     let [state, code, iss, error, description, _] = known;
-    let state = checked(state, MAX_TEXT)?;
-    let code = checked(code, MAX_CODE)?;
-    let iss = checked(iss, MAX_TEXT)?;
+    let state = validate(state, MAX_STATE_BYTES)?;
+    let code = validate(code, MAX_CODE)?;
+    let iss = validate(iss, MAX_STATE_BYTES)?;
     let non_empty = |value: Option<String>| value.filter(|text| !text.is_empty());
     let other =
         |names: &[&str]| names.iter().find_map(|name| non_empty(others.get(*name).cloned()));
     let refused = || {
-        let refusal = other(&REFUSALS).filter(|value| !matches!(value.as_str(), "0" | "false"));
+        let refusal =
+            other(&REFUSAL_PARAMETERS).filter(|value| !matches!(value.as_str(), "0" | "false"));
         refusal.map(|_| "access_denied".to_owned())
     };
-    let alternative = || other(&ERROR_NAMES).or_else(refused).filter(|_| code.is_none());
+    let alternative = || other(&ERROR_PARAMETERS).or_else(refused).filter(|_| code.is_none());
     let error_code = non_empty(error).or_else(alternative);
     if code.is_some() == error_code.is_some() && (code.is_some() || others.is_empty()) {
         return Err(CallbackError::NoOutcome);
@@ -162,7 +168,7 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
         let description =
             non_empty(description).or_else(|| other(&["error_message", "errorMessage"]));
         let mut error = TokenError::new(None, Some(&code), description.as_deref());
-        if error.kind == TokenErrorKind::RequestRejected && says_refused(&code) {
+        if error.kind == TokenErrorKind::RequestRejected && is_refusal_code(&code) {
             error.kind = TokenErrorKind::Denied;
         }
         error
@@ -172,13 +178,13 @@ pub fn read(query: &str) -> Result<Callback, CallbackError> {
 
 /// Whether an unknown error code means that the user declined, such as `user_denied` and
 /// `user_canceled_login`.
-fn says_refused(code: &str) -> bool {
+fn is_refusal_code(code: &str) -> bool {
     let code = code.to_ascii_lowercase();
     ["denied", "cancel", "refused", "declined"].iter().any(|word| code.contains(word))
 }
 
 /// Validates a parameter. An empty parameter counts as missing.
-fn checked(value: Option<String>, max: usize) -> Result<Option<String>, CallbackError> {
+fn validate(value: Option<String>, max: usize) -> Result<Option<String>, CallbackError> {
     match value.filter(|value| !value.is_empty()) {
         Some(value) if value.len() > max => Err(CallbackError::TooLong),
         Some(value) if value.contains(char::is_control) => Err(CallbackError::Encoding),
@@ -209,7 +215,7 @@ pub fn check_issuer(sent: Option<&str>, known: Option<&str>, endpoints: &[&str])
 #[cfg(test)]
 mod tests {
     use super::{
-        Callback, CallbackError, MAX_CODE, MAX_QUERY, MAX_TEXT, Outcome, check_issuer, read,
+        Callback, CallbackError, MAX_CODE, MAX_QUERY, MAX_STATE_BYTES, Outcome, check_issuer, read,
     };
     use crate::catalog::detail::Parameters;
     use crate::oauth::TokenErrorKind;
@@ -339,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_code_can_have_another_name() {
+    fn accepts_the_platforms_code_parameter() {
         let callback = read("state=s&spapi_oauth_code=c&selling_partner_id=p").unwrap();
         assert_eq!(callback.outcome("spapi_oauth_code"), Some(Outcome::Code("c")));
         assert_eq!(callback.outcome("code"), None);
@@ -368,8 +374,8 @@ mod tests {
         for (query, padding) in [
             ("code=c&state=s&x=", MAX_QUERY),
             ("state=s&code=", "state=s&code=".len() + MAX_CODE),
-            ("code=c&state=", "code=c&state=".len() + MAX_TEXT),
-            ("code=c&state=s&iss=", "code=c&state=s&iss=".len() + MAX_TEXT),
+            ("code=c&state=", "code=c&state=".len() + MAX_STATE_BYTES),
+            ("code=c&state=s&iss=", "code=c&state=s&iss=".len() + MAX_STATE_BYTES),
         ] {
             let longest = format!("{query}{}", "x".repeat(padding - query.len()));
             assert!(read(&longest).is_ok(), "{query}");
@@ -432,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn the_issuer_is_that_of_the_platform() {
+    fn issuer_must_belong_to_the_platform() {
         let endpoints = ["https://login.example/authorize", "https://api.example:8443/token"];
         let known = Some("https://idp.example/a");
         for (sent, known, expected) in [

@@ -107,7 +107,7 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
 
 /// Whether a description means that a token is no longer valid. Many platforms report this with a
 /// different code, or with none.
-fn says_ended(description: &str) -> bool {
+fn means_invalid_token(description: &str) -> bool {
     const ENDED_PHRASES: [&str; 9] = [
         "invalid",
         "not valid",
@@ -148,13 +148,15 @@ impl TokenError {
         let code = code.filter(|code| is_code(code));
         let tenant = description.and_then(tenant);
         let description = description.map(plain_description).filter(|text| !text.is_empty());
-        let kind =
-            match kind_of(http_status, code.as_deref(), description.as_deref().unwrap_or_default())
-            {
-                // If the description names a tenant, the client is unknown only in that tenant.
-                ClientRejected if tenant.is_some() => Unauthorized,
-                kind => kind,
-            };
+        let kind = match classify(
+            http_status,
+            code.as_deref(),
+            description.as_deref().unwrap_or_default(),
+        ) {
+            // If the description names a tenant, the client is unknown only in that tenant.
+            ClientRejected if tenant.is_some() => Unauthorized,
+            kind => kind,
+        };
         Self { kind, code, description, http_status, retry_after_ms: None, tenant }
     }
 }
@@ -172,7 +174,7 @@ impl fmt::Display for TokenError {
 impl std::error::Error for TokenError {}
 
 /// Classifies an error. For a server error, the code and the description are ignored.
-fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenErrorKind {
+fn classify(status: Option<u16>, code: Option<&str>, description: &str) -> TokenErrorKind {
     if status.is_some_and(|status| matches!(status, 408 | 425 | 429 | 500..)) {
         return Temporary;
     }
@@ -185,7 +187,7 @@ fn kind_of(status: Option<u16>, code: Option<&str>, description: &str) -> TokenE
         return *kind;
     }
     let is_vague = matches!(known(&code), None | Some(Unauthorized)) || code == "invalid_request";
-    if is_vague && says_ended(&description) {
+    if is_vague && means_invalid_token(&description) {
         return GrantRejected;
     }
     match (known(&code), status) {
@@ -261,7 +263,7 @@ fn plain_description(text: &str) -> String {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(if looks_secret(word) { "…" } else { word });
+        line.push_str(if looks_like_token(word) { "…" } else { word });
     }
     if line.chars().count() > MAX_DESCRIPTION {
         let cut = line.chars().take(MAX_DESCRIPTION.saturating_sub(1)).collect::<String>();
@@ -272,7 +274,7 @@ fn plain_description(text: &str) -> String {
 
 /// Whether a word looks like a token: long, with digits, a value or mixed case, or very long. Names
 /// such as `refresh_token` are not affected.
-fn looks_secret(word: &str) -> bool {
+fn looks_like_token(word: &str) -> bool {
     let length = word.chars().count();
     let has_small = word.contains(|letter: char| letter.is_ascii_lowercase());
     let mixes = has_small && word.chars().skip(1).any(|letter| letter.is_ascii_uppercase());
@@ -285,7 +287,7 @@ mod tests {
     use super::{CODES, TokenError, TokenErrorKind, is_code, plain_description};
 
     #[test]
-    fn every_code_of_the_table_is_found_once() {
+    fn every_known_code_occurs_once() {
         let all: Vec<&str> = CODES.iter().flat_map(|(_, codes)| codes.iter().copied()).collect();
         for (kind, codes) in CODES {
             for code in *codes {
@@ -340,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_name_a_tenant_are_not_about_the_client() {
+    fn errors_for_one_tenant_do_not_reject_the_client() {
         for (description, expected) in [
             (
                 "AADSTS700016: Application with identifier 'x' was not found in the directory 'Contoso'. This can happen if the application has not been installed by the administrator of the tenant.",

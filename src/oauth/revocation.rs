@@ -7,7 +7,7 @@ use crate::catalog::detail::{OAuth2, RevocationToken};
 use crate::ports::{HttpError, HttpRequest, HttpResponse};
 
 /// The parameters that the vault sets, in addition to those that authenticate the client.
-pub const OWN_PARAMETERS: [&str; 2] = ["token", "token_type_hint"];
+pub const RESERVED_PARAMETERS: [&str; 2] = ["token", "token_type_hint"];
 
 /// Builds a request that revokes the refresh token, and with it the grant. Revokes the access token
 /// instead if there is no refresh token, or if the platform revokes only access tokens.
@@ -56,7 +56,7 @@ mod tests {
     use crate::ports::{HttpError, HttpResponse};
 
     #[test]
-    fn the_refresh_token_ends_the_grant() {
+    fn revokes_the_refresh_token_if_there_is_one() {
         let standard = OAuth2::standard(Grant::AuthorizationCode, None, String::new());
         let oauth = OAuth2 { token_body: TokenBody::Json, ..standard };
         let client = Client::new("app".to_owned(), Some("s".to_owned()));

@@ -16,7 +16,7 @@ const ID_TOKEN_SCOPES: [&str; 6] =
 
 /// The resource to which a scope without a resource belongs at Microsoft:
 /// <https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc>.
-const GRAPH: &str = "https://graph.microsoft.com/";
+const MICROSOFT_GRAPH: &str = "https://graph.microsoft.com/";
 
 /// Microsoft's scope for all scopes in the app's registration. The response lists those scopes
 /// instead: <https://learn.microsoft.com/en-us/entra/identity-platform/scopes-oidc>.
@@ -36,7 +36,7 @@ fn is_same_scope(requested: &str, granted: &str) -> bool {
     if requested == granted {
         return true;
     }
-    match (requested.strip_prefix(GRAPH), granted.strip_prefix(GRAPH)) {
+    match (requested.strip_prefix(MICROSOFT_GRAPH), granted.strip_prefix(MICROSOFT_GRAPH)) {
         (Some(requested), None) => requested == granted,
         (None, Some(granted)) => requested == granted,
         _ => false,

@@ -99,8 +99,8 @@ impl TokenEndpoint<'_> {
         let own = own.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
         let mut pairs: Vec<(&str, &str)> = own.chain(client_pairs).collect();
         for (name, value) in &self.oauth.token_parameters {
-            let is_own =
-                OWN_PARAMETERS.contains(&name.as_str()) || *name == self.oauth.client_id_parameter;
+            let is_own = RESERVED_PARAMETERS.contains(&name.as_str())
+                || *name == self.oauth.client_id_parameter;
             let is_repeated = name == "redirect_uri"
                 && value != REDIRECT_URI
                 && pairs.iter().all(|(sent, _)| sent != name);
@@ -119,7 +119,7 @@ pub const REDIRECT_URI: &str = "{redirectUri}";
 /// The name of the member in which credentials store the redirect URI for later refreshes.
 pub const REDIRECT_URI_MEMBER: &str = "redirectUri";
 
-pub const OWN_PARAMETERS: [&str; 10] = [
+pub const RESERVED_PARAMETERS: [&str; 10] = [
     "grant_type",
     "code",
     "redirect_uri",
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn the_platform_names_the_client_id_parameter() {
+    fn uses_the_platforms_client_id_parameter() {
         for (method, secret, end) in [
             (TokenAuth::ClientSecretPost, Some("s"), "&client_key=a%3Ap%20p&client_secret=s"),
             (TokenAuth::None, None, "&client_key=a%3Ap%20p"),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_may_be_json() {
+    fn supports_json_bodies() {
         let (oauth, client) =
             (platform(TokenAuth::ClientSecretPost, TokenBody::Json), client(Some("\"s\"")));
         let request = TokenEndpoint { oauth: &oauth, url: URL, client: &client }.exchange(
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exchange_repeats_the_named_parameters_of_the_redirect() {
+    fn exchange_repeats_configured_callback_parameters() {
         let mut oauth = platform(TokenAuth::None, TokenBody::Form);
         oauth.callback_parameters =
             ["state", "scope", "context", "absent"].map(str::to_owned).into();

@@ -13,7 +13,7 @@ use crate::targets::{TargetError, Targets};
 /// The lifetime of a cached document, in milliseconds.
 const TTL_MS: u64 = 10 * 60 * 1000;
 /// The timeout of a request, in milliseconds.
-pub const DEADLINE_MS: u32 = 10_000;
+pub const TIMEOUT_MS: u32 = 10_000;
 /// The maximum number of cached documents.
 const CAPACITY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
@@ -71,7 +71,7 @@ impl std::error::Error for DocumentError {}
 
 impl Documents {
     /// Returns a document if it is cached.
-    pub fn recall(&self, url: &str, now: u64) -> Option<Rc<Vec<u8>>> {
+    pub fn get_cached(&self, url: &str, now: u64) -> Option<Rc<Vec<u8>>> {
         let mut cache = self.0.try_borrow_mut().ok()?;
         let cached = cache.get(url)?;
         is_recent(now, cached.since, TTL_MS).then(|| Rc::clone(&cached.document))
@@ -89,7 +89,7 @@ impl Documents {
         true
     }
 
-    /// Fetches a document without following redirects. Does not cache it: see [`Self::keep`].
+    /// Fetches a document without following redirects. Does not cache it: see [`Self::store`].
     pub async fn fetch(
         &self,
         ports: &(impl Http + Clock),
@@ -106,7 +106,7 @@ impl Documents {
             payload: Payload::Bytes(&[]),
         };
         let read = async {
-            let response = ports.open(request, DEADLINE_MS).await;
+            let response = ports.open(request, TIMEOUT_MS).await;
             let response = response.map_err(|_| DocumentError::Unreachable)?;
             if response.status != 200 {
                 return Err(DocumentError::Status(response.status));
@@ -114,15 +114,15 @@ impl Documents {
             ports.read(response.body, max_bytes).await.map_err(|_| DocumentError::TooLarge)
         };
         let bytes =
-            with_timeout(ports, DEADLINE_MS, read).await.ok_or(DocumentError::Unreachable)??;
+            with_timeout(ports, TIMEOUT_MS, read).await.ok_or(DocumentError::Unreachable)??;
         Ok(Rc::new(bytes))
     }
 
     /// Caches a document. Callers cache only valid documents, so that fixing one takes effect
     /// immediately.
-    pub fn keep(&self, url: &str, document: &Rc<Vec<u8>>, now: u64) {
+    pub fn store(&self, url: &str, document: &Rc<Vec<u8>>, now: u64) {
         // Caching the same document again must not extend its lifetime.
-        if self.recall(url, now).is_some_and(|known| Rc::ptr_eq(&known, document)) {
+        if self.get_cached(url, now).is_some_and(|known| Rc::ptr_eq(&known, document)) {
             return;
         }
         if let Ok(mut cache) = self.0.try_borrow_mut() {

@@ -11,7 +11,7 @@ use crate::ports::{Algorithm, Signatures};
 use crate::util::json;
 
 /// The tolerated clock skew, in milliseconds.
-const LEEWAY_MS: u64 = 60 * 1000;
+const MAX_CLOCK_SKEW_MS: u64 = 60 * 1000;
 /// The maximum length of a token, in characters.
 const MAX_TOKEN: usize = 32 << 10;
 
@@ -137,7 +137,7 @@ fn check(claims: &Map<String, Value>, expected: ExpectedClaims<'_>) -> Option<&'
         let milliseconds = (seconds * 1000.0) as u64;
         Some(milliseconds)
     };
-    let latest = now.saturating_add(LEEWAY_MS);
+    let latest = now.saturating_add(MAX_CLOCK_SKEW_MS);
     // A token with several audiences must have been issued to this client.
     let audiences = match claims.get("aud") {
         Some(Value::Array(all)) => all.as_slice(),
@@ -152,7 +152,7 @@ fn check(claims: &Map<String, Value>, expected: ExpectedClaims<'_>) -> Option<&'
         ("aud", is_audience),
         ("azp", authorized),
         ("nonce", nonce.is_none_or(|nonce| has_value("nonce", nonce))),
-        ("exp", moment("exp").is_some_and(|at| now < at.saturating_add(LEEWAY_MS))),
+        ("exp", moment("exp").is_some_and(|at| now < at.saturating_add(MAX_CLOCK_SKEW_MS))),
         ("iat", moment("iat").is_some_and(|at| at <= latest)),
         ("nbf", !claims.contains_key("nbf") || moment("nbf").is_some_and(|at| at <= latest)),
     ]

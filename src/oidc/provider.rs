@@ -11,7 +11,7 @@ use crate::util::json;
 use crate::util::percent::encode;
 
 /// The maximum length of a discovery document or a key set, in bytes.
-pub const MAX_DOCUMENT: usize = 64 << 10;
+pub const MAX_DOCUMENT_BYTES: usize = 64 << 10;
 
 /// The used members of a discovery document.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::documents::{DEADLINE_MS, Documents};
+use super::documents::{Documents, TIMEOUT_MS};
 use super::id_token::{self, ExpectedClaims, IdTokenError, KeySet};
-use super::provider::{self, Credentials, MAX_DOCUMENT, Provider};
+use super::provider::{self, Credentials, MAX_DOCUMENT_BYTES, Provider};
 use crate::ports::{Http as _, Ports};
 use crate::storage::metering::Metered;
 use crate::targets::Targets;
@@ -39,17 +39,17 @@ impl<P: Ports> RelyingParty<'_, P> {
     /// Returns the provider with this issuer, from the cache or by discovery.
     pub async fn provider(&self, issuer: &str) -> Result<Provider, String> {
         let url = provider::discovery_url(issuer);
-        let document = match self.documents.recall(&url, self.now) {
+        let document = match self.documents.get_cached(&url, self.now) {
             Some(document) => document,
             None => self
                 .documents
-                .fetch(self.ports, self.targets, &url, MAX_DOCUMENT)
+                .fetch(self.ports, self.targets, &url, MAX_DOCUMENT_BYTES)
                 .await
                 .map_err(|error| format!("{url} {error}"))?,
         };
         let provider = Provider::parse(&document, issuer, self.targets);
         let provider = provider.map_err(|what| format!("{issuer} {what}"))?;
-        self.documents.keep(&url, &document, self.now);
+        self.documents.store(&url, &document, self.now);
         Ok(provider)
     }
 
@@ -57,18 +57,20 @@ impl<P: Ports> RelyingParty<'_, P> {
     /// that begins with the issuer.
     pub async fn check_issuer(&self, issuer: &str) -> Result<(), String> {
         let url = provider::discovery_url(issuer);
-        let document = self.documents.fetch(self.ports, self.targets, &url, MAX_DOCUMENT).await;
+        let document =
+            self.documents.fetch(self.ports, self.targets, &url, MAX_DOCUMENT_BYTES).await;
         let document =
             document.map_err(|error| format!("has no discovery document: {url} {error}"))?;
         Provider::parse(&document, issuer, self.targets)?;
-        self.documents.keep(&url, &document, self.now);
+        self.documents.store(&url, &document, self.now);
         Ok(())
     }
 
     /// Checks that the URL returns a key set. The error is the end of a sentence that begins with
     /// the server.
     pub async fn check_keys(&self, url: &str) -> Result<(), String> {
-        let document = self.documents.fetch(self.ports, self.targets, url, MAX_DOCUMENT).await;
+        let document =
+            self.documents.fetch(self.ports, self.targets, url, MAX_DOCUMENT_BYTES).await;
         let document = document.map_err(|error| format!("has no keys: {url} {error}"))?;
         json::from_bytes::<KeySet>(&document)
             .map_err(|_| format!("has no keys: {url} is not a set of keys"))?;
@@ -90,7 +92,7 @@ impl<P: Ports> RelyingParty<'_, P> {
         }
         let endpoint = &provider.token_endpoint;
         let exchange = provider.exchange(client, parameters.code, redirect_uri, verifier);
-        let Ok(response) = self.ports.send(exchange, DEADLINE_MS).await else {
+        let Ok(response) = self.ports.send(exchange, TIMEOUT_MS).await else {
             return Err(format!("{endpoint} does not respond"));
         };
         let document: Value = json::from_bytes(&response.body).unwrap_or_default();
@@ -115,17 +117,18 @@ impl<P: Ports> RelyingParty<'_, P> {
         let parse = |document: &[u8]| {
             json::from_bytes::<KeySet>(document).map_err(|_| format!("{url} is not a set of keys"))
         };
-        if let Some(cached) = self.documents.recall(url, self.now) {
+        if let Some(cached) = self.documents.get_cached(url, self.now) {
             let claims = id_token::validate(token, &parse(&cached)?, expected, self.ports).await;
             match claims {
                 Err(IdTokenError::UnknownKey) if self.documents.may_refetch(url, self.now) => {}
                 claims => return claims.map_err(|error| error.to_string()),
             }
         }
-        let document = self.documents.fetch(self.ports, self.targets, url, MAX_DOCUMENT).await;
+        let document =
+            self.documents.fetch(self.ports, self.targets, url, MAX_DOCUMENT_BYTES).await;
         let document = document.map_err(|error| format!("{url} {error}"))?;
         let keys = parse(&document)?;
-        self.documents.keep(url, &document, self.now);
+        self.documents.store(url, &document, self.now);
         let claims = id_token::validate(token, &keys, expected, self.ports).await;
         claims.map_err(|error| error.to_string())
     }

@@ -16,7 +16,7 @@ use crate::terms::IdentityType;
 pub const AGENTS: &str = "Agents";
 
 /// Example bodies that configure a sign-in, each with a name and a description.
-pub const SIGNING_IN: [(&str, &str, &str); 2] = [
+pub const SIGN_IN_EXAMPLES: [(&str, &str, &str); 2] = [
     ("app", "Your own app", r#"{"type":"app","url":"https://app.example.com/agents/sign-in"}"#),
     (
         "oidc",
@@ -28,7 +28,7 @@ pub const SIGNING_IN: [(&str, &str, &str); 2] = [
 
 /// An example body that creates a grant, with a name and a description. Tests replace its
 /// `request`.
-pub const GRANTING: [(&str, &str, &str); 1] = [(
+pub const GRANT_EXAMPLES: [(&str, &str, &str); 1] = [(
     "whole",
     "All fields",
     r#"{"request":"ar_eyJlIjoi…","identity":"ann@example.com","identityType":"user","platforms":["github"],"access":"read"}"#,
@@ -54,7 +54,7 @@ pub const SET_SIGN_IN: EndpointDoc = EndpointDoc {
     description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register the `redirectUri` there that `GET` and this response contain. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
     response: "The new sign-in.",
     schema: Some("AgentSignIn"),
-    body: Some(Body { schema: "NewAgentSignIn", examples: &SIGNING_IN, sample: 0 }),
+    body: Some(Body { schema: "NewAgentSignIn", examples: &SIGN_IN_EXAMPLES, sample: 0 }),
     address: "/v1/agent-sign-in",
     script: "\
 const signIn = await vault.agentSignIn.set({ type: \"app\", url: \"https://app.example.com/agents/sign-in\" });
@@ -94,7 +94,7 @@ pub const CREATE_GRANT: EndpointDoc = EndpointDoc {
     description: "Identifies the user whom an agent's request has sent to your app, after you have authenticated them. Redirect the same browser to `continueUrl` within 60 seconds: there, the user sees the agent's request, and agrees or declines. The URL works once, and only in the browser in which the agent's request started. `platforms` and `access` restrict what the user can grant.",
     response: "The address for the user.",
     schema: Some("AgentContinuation"),
-    body: Some(Body { schema: "NewAgentGrant", examples: &GRANTING, sample: 0 }),
+    body: Some(Body { schema: "NewAgentGrant", examples: &GRANT_EXAMPLES, sample: 0 }),
     address: "/v1/agent-grants",
     script: "\
 const request = process.env.REQUEST; // from the URL with which the agent sent the user to your app

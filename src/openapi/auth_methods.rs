@@ -11,12 +11,14 @@ use crate::catalog::detail::{
 
 /// The schema of an auth method: one alternative for each type.
 pub fn auth_method() -> Value {
-    let schema_of = |kind: &'static str, description: &str, own: Vec<(&'static str, Value)>| {
+    let schema_of = |kind: &'static str,
+                     description: &str,
+                     type_members: Vec<(&'static str, Value)>| {
         let mut members = vec![
             ("id", string("Unique within the connector.")),
             ("type", json!({"type": "string", "const": kind})),
         ];
-        members.extend(own);
+        members.extend(type_members);
         members
             .push(("fields", list("The fields that the user fills in.", reference("AuthField"))));
         members.push((

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::json::{Members as _, object, texts};
-use super::parameters::platform_in_any_case;
+use super::parameters::platform_ignoring_case;
 use super::schema::reference;
 use super::string_schemas::{self, described};
 use super::{branding, console};
@@ -13,8 +13,8 @@ use crate::http::body::{Field, FieldCheck, MAX_MEMBERS};
 use crate::http::fields::{
     MAX_CONNECTIONS, MAX_IMPORTED_CONNECTIONS, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL,
 };
-use crate::http::origin::MAX_ORIGIN;
-use crate::oauth::authorization::OWN_PARAMETERS;
+use crate::http::origin::MAX_ORIGIN_LENGTH;
+use crate::oauth::authorization::RESERVED_PARAMETERS;
 use crate::platform_calls::endpoints::action_response::{MAX_BYTES_RANGE, MAX_POINTERS};
 use crate::terms::Scope;
 
@@ -49,7 +49,7 @@ fn field_schema(field: &Field) -> Value {
         FieldCheck::OneOf(names) => one_of(names),
         FieldCheck::Names(names) => list_of(names.len(), one_of(names)),
         FieldCheck::Texts(max, rule) => list_of(max, string_schemas::text(rule)),
-        FieldCheck::Custom(_) => own_schema(field.name),
+        FieldCheck::Custom(_) => unchecked_field_schema(field.name),
     })
 }
 
@@ -58,7 +58,7 @@ fn schema_by_name(field: &Field) -> Option<Value> {
     Some(match (field.name, field.check) {
         ("request", _) => json!({"type": "string"}),
         // Platforms are validated against the catalog, so no rule describes them.
-        ("platform", _) => platform_in_any_case(),
+        ("platform", _) => platform_ignoring_case(),
         ("platformVersion", _) => string_schemas::version(),
         ("logo", _) => branding::logo(),
         ("color", _) => branding::color(),
@@ -81,7 +81,7 @@ fn schema_by_name(field: &Field) -> Option<Value> {
         ("roles", _) => console::roles(),
         ("expiresAt", _) => or_null(json!({"type": "string", "format": "date-time"})),
         ("authorizationParameters", _) => {
-            let own = json!({"not": {"enum": texts(OWN_PARAMETERS)}});
+            let own = json!({"not": {"enum": texts(RESERVED_PARAMETERS)}});
             let name = string_schemas::text(|name| rules::parameter(name, "x")).with(own);
             by_name(name, string_schemas::text(|value| rules::parameter("x", value)))
         }
@@ -95,7 +95,7 @@ fn schema_by_name(field: &Field) -> Option<Value> {
 }
 
 /// The schema of a field without a rule.
-fn own_schema(name: &str) -> Value {
+fn unchecked_field_schema(name: &str) -> Value {
     match name {
         "ttlSeconds" => json!({"type": "integer", "minimum": MIN_TTL, "maximum": MAX_TTL}),
         "maxBytes" => {
@@ -103,12 +103,15 @@ fn own_schema(name: &str) -> Value {
             json!({"type": "integer", "minimum": min, "maximum": max})
         }
         "select" => list_of(MAX_POINTERS, json!({"type": "string", "pattern": "^(/.*)?$"})),
-        "scopes" => set_of(Scope::OF_TOKENS.len(), one_of(&Scope::OF_TOKENS.map(Scope::as_str))),
-        "platforms" => set_of(MAX_PLATFORMS, platform_in_any_case()),
+        "scopes" => {
+            set_of(Scope::TOKEN_SCOPES.len(), one_of(&Scope::TOKEN_SCOPES.map(Scope::as_str)))
+        }
+        "platforms" => set_of(MAX_PLATFORMS, platform_ignoring_case()),
         "actions" => set_of(MAX_ACTIONS, reference("ActionPattern")),
         "connections" => set_of(MAX_CONNECTIONS, connection()),
         "origins" => {
-            let origin = json!({"type": "string", "maxLength": MAX_ORIGIN, "pattern": ORIGIN});
+            let origin =
+                json!({"type": "string", "maxLength": MAX_ORIGIN_LENGTH, "pattern": ORIGIN});
             set_of(MAX_ORIGINS, origin)
         }
         _ => panic!("`{name}` has a check of its own, and no schema"),

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::bodies::body;
 use super::endpoint_doc::{Body, CONNECTING, EndpointDoc};
 use super::schema::{record, text_or_null, time_or_null};
-use crate::branding::rules::MAX_LOGO;
+use crate::branding::rules::MAX_LOGO_BYTES;
 use crate::http::fields::BRANDING_FIELDS;
 
 /// An example body that sets the branding. The image has a single pixel.
-pub const BRANDINGS: [(&str, &str, &str); 1] = [(
+pub const BRANDING_EXAMPLES: [(&str, &str, &str); 1] = [(
     "branding",
     "A name, a logo, a colour and an address",
     r##"{"name":"Acme","logo":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
@@ -36,7 +36,7 @@ pub const SET: EndpointDoc = EndpointDoc {
     description: "Replaces how your app is presented to its users, in this account and environment. A member that you omit, or that is `null`, falls back to the service's configuration. The service stores the logo and serves it itself, so that the pages load nothing from another site.",
     response: "The branding.",
     schema: Some("Branding"),
-    body: Some(Body { schema: "NewBranding", examples: &BRANDINGS, sample: 0 }),
+    body: Some(Body { schema: "NewBranding", examples: &BRANDING_EXAMPLES, sample: 0 }),
     address: "/v1/branding",
     script: "\
 import { readFile } from \"node:fs/promises\";
@@ -54,7 +54,7 @@ console.log(branding.updatedAt);
 
 /// The schema of a logo.
 pub fn logo() -> Value {
-    let longest = "data:image/webp;base64,".len() + MAX_LOGO.div_ceil(3) * 4;
+    let longest = "data:image/webp;base64,".len() + MAX_LOGO_BYTES.div_ceil(3) * 4;
     json!({
         "type": ["string", "null"],
         "maxLength": u64::try_from(longest).unwrap(),

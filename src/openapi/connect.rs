@@ -11,7 +11,7 @@ use crate::http::body::Field;
 use crate::http::fields::{CLIENT_FIELDS, CONNECT_FIELDS, CREDENTIALS_FIELDS};
 
 /// Example bodies that connect an account, each with a name and a description.
-pub const CONNECTING_ACCOUNT: [(&str, &str, &str); 2] = [
+pub const CONNECT_EXAMPLES: [(&str, &str, &str); 2] = [
     (
         "consent",
         "With the user's consent at the platform",
@@ -27,7 +27,7 @@ pub const CONNECTING_ACCOUNT: [(&str, &str, &str); 2] = [
 ];
 
 /// Example bodies that set an OAuth client, each with a name and a description.
-pub const CLIENTS: [(&str, &str, &str); 2] = [
+pub const CLIENT_EXAMPLES: [(&str, &str, &str); 2] = [
     (
         "usual",
         "A client with a secret",
@@ -43,7 +43,7 @@ pub const CLIENTS: [(&str, &str, &str); 2] = [
 ];
 
 /// Example bodies that store credentials, each with a name and a description.
-pub const IMPORTING: [(&str, &str, &str); 2] = [
+pub const IMPORT_EXAMPLES: [(&str, &str, &str); 2] = [
     (
         "oauth2",
         "Tokens of OAuth 2.0",
@@ -101,7 +101,7 @@ pub const IMPORT: EndpointDoc = EndpointDoc {
     description: "Stores credentials that you or another service held, and replaces those in the vault. If the connector has a `verify` request, they are checked first; if the platform rejects them, nothing is stored. An access token that has expired is accepted together with a refresh token, and so is a refresh token alone: the first use gets an access token with it. Only API keys can have the scope.",
     response: "The credentials are stored.",
     schema: None,
-    body: Some(Body { schema: "NewCredentials", examples: &IMPORTING, sample: 1 }),
+    body: Some(Body { schema: "NewCredentials", examples: &IMPORT_EXAMPLES, sample: 1 }),
     address: "/v1/vault/connections/$ID/credentials",
     script: "\
 await vault.connections.setCredentials(process.env.ID, { type: \"bearer\", token: \"example-token\" });
@@ -115,7 +115,7 @@ pub const START: EndpointDoc = EndpointDoc {
     description: "Connects an account at a platform, or reconnects the connection that you name in `connection`. If the method asks the user for credentials, send them in `fields`: they are checked at the platform if the connector has a `verify` request, and encrypted, and the connection is returned. If the user must agree at the platform, the response is a 202 with an attempt: the user opens its `authorizationUrl` within 10 minutes, and you get the outcome with `GET /v1/vault/connect/{id}`. A connection with the same key that has failed is reconnected; any other returns a 409. A token connects accounts for its own identity only.",
     response: "The new connection.",
     schema: Some("Connection"),
-    body: Some(Body { schema: "NewConnectAttempt", examples: &CONNECTING_ACCOUNT, sample: 0 }),
+    body: Some(Body { schema: "NewConnectAttempt", examples: &CONNECT_EXAMPLES, sample: 0 }),
     address: "/v1/vault/connect",
     script: "\
 const attempt = await vault.connectAttempts.start({
@@ -191,7 +191,7 @@ pub const SET_CLIENT: EndpointDoc = EndpointDoc {
     description: "Stores the OAuth client for a platform, or replaces it. With `name`, a platform has several, and connect requests and sessions choose one by `client`. An environment can have 1,000 clients. Register the app at the platform first, with the `redirectUri` of the response: `<the service's address>/connect/callback`.",
     response: "The new OAuth client.",
     schema: Some("StoredOauthClient"),
-    body: Some(Body { schema: "NewOauthClient", examples: &CLIENTS, sample: 0 }),
+    body: Some(Body { schema: "NewOauthClient", examples: &CLIENT_EXAMPLES, sample: 0 }),
     address: "/v1/oauth-clients/github",
     script: "\
 const client = await vault.oauthClients.set(\"github\", {

@@ -16,7 +16,7 @@ use crate::terms::{Environment, IdentityType, State};
 
 /// Example bodies that create a connection, each with a name and a description: with only the
 /// required members, and with all members.
-pub const CREATING: [(&str, &str, &str); 2] = [
+pub const CREATE_EXAMPLES: [(&str, &str, &str); 2] = [
     (
         "minimal",
         "Required fields only",
@@ -31,11 +31,11 @@ pub const CREATING: [(&str, &str, &str); 2] = [
 ];
 
 /// Example bodies that change a connection.
-pub const CHANGING: [(&str, &str, &str); 1] =
+pub const UPDATE_EXAMPLES: [(&str, &str, &str); 1] =
     [("tags", "New tags", r#"{"tags":["eu","production"]}"#)];
 
 /// Example bodies that set the state of a connection.
-pub const SETTING: [(&str, &str, &str); 2] = [
+pub const STATE_EXAMPLES: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"state":"operational"}"#),
     (
         "whole",
@@ -45,7 +45,7 @@ pub const SETTING: [(&str, &str, &str); 2] = [
 ];
 
 /// Example bodies that set the name of a connection.
-pub const NAMING: [(&str, &str, &str); 2] = [
+pub const NAME_EXAMPLES: [(&str, &str, &str); 2] = [
     ("name", "A name", r#"{"name":"Work account"}"#),
     ("none", "Remove the name", r#"{"name":null}"#),
 ];
@@ -72,7 +72,7 @@ pub const CREATE: EndpointDoc = EndpointDoc {
     description: "Creates a connection in the key's account and environment. Its `key` is `<environment>::<platform>::<label>::<identity>` and unique within an account: a second connection with the same key returns a 409 with the `connectionId` of the first. `description` is copied from the connector, and so is `platformVersion` if you omit it.",
     response: "The new connection.",
     schema: Some("Connection"),
-    body: Some(Body { schema: "NewConnection", examples: &CREATING, sample: 0 }),
+    body: Some(Body { schema: "NewConnection", examples: &CREATE_EXAMPLES, sample: 0 }),
     address: "/v1/vault/connections",
     script: "\
 const connection = await vault.connections.create({
@@ -105,7 +105,7 @@ pub const UPDATE: EndpointDoc = EndpointDoc {
     description: "Replaces all tags; other fields cannot be updated here. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
     response: "The updated connection.",
     schema: Some("Connection"),
-    body: Some(Body { schema: "ConnectionChanges", examples: &CHANGING, sample: 0 }),
+    body: Some(Body { schema: "ConnectionChanges", examples: &UPDATE_EXAMPLES, sample: 0 }),
     address: "/v1/vault/connections/$ID",
     script: "\
 const read = await vault.connections.get(process.env.ID);
@@ -133,7 +133,7 @@ pub const SET_STATE: EndpointDoc = EndpointDoc {
     description: "Reports the state of a connection whose credentials you hold. If the vault holds them, it determines the state itself, and the response is a 409. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
     response: "The updated connection.",
     schema: Some("Connection"),
-    body: Some(Body { schema: "StateChange", examples: &SETTING, sample: 1 }),
+    body: Some(Body { schema: "StateChange", examples: &STATE_EXAMPLES, sample: 1 }),
     address: "/v1/vault/connections/$ID/state",
     script: "\
 const change = { state: \"failed\", reason: \"The platform refused the refresh token.\" };
@@ -148,7 +148,7 @@ pub const SET_NAME: EndpointDoc = EndpointDoc {
     description: "Sets the display name, or removes it with `null`. With `If-Match`, only if the connection has not changed since you read it. If nothing changes, the version stays the same.",
     response: "The updated connection.",
     schema: Some("Connection"),
-    body: Some(Body { schema: "NameChange", examples: &NAMING, sample: 0 }),
+    body: Some(Body { schema: "NameChange", examples: &NAME_EXAMPLES, sample: 0 }),
     address: "/v1/vault/connections/$ID/name",
     script: "\
 const connection = await vault.connections.setName(process.env.ID, \"Work account\");

@@ -15,7 +15,7 @@ use crate::terms::Scope;
 pub const CONSOLE: &str = "Console";
 
 /// Example bodies that configure a sign-in, each with a name and a description.
-pub const SIGNING_IN: [(&str, &str, &str); 2] = [
+pub const SIGN_IN_EXAMPLES: [(&str, &str, &str); 2] = [
     (
         "oidc",
         "An OpenID provider",
@@ -50,7 +50,7 @@ pub const SET_SIGN_IN: EndpointDoc = EndpointDoc {
     description: "Lets people sign in to the console of the key's account and environment without an API key. With `oidc`, they sign in at your OpenID provider: register `redirectUri` of the response there. With `access`, Cloudflare Access in front of the service authenticates them. `roles` maps each value of `claim` to scopes; a person has those of all of their values. People have at most the scopes of the key that configures the sign-in, and lose their access when that key is revoked or expires; its replacement takes over. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. The request ends all sessions.",
     response: "The new sign-in.",
     schema: Some("ConsoleSignIn"),
-    body: Some(Body { schema: "NewConsoleSignIn", examples: &SIGNING_IN, sample: 0 }),
+    body: Some(Body { schema: "NewConsoleSignIn", examples: &SIGN_IN_EXAMPLES, sample: 0 }),
     address: "/v1/console-sign-in",
     script: "\
 const signIn = await vault.consoleSignIn.set({

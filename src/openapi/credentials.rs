@@ -264,27 +264,28 @@ pub fn credentials() -> Value {
         json!({"type": "object"}),
     );
     let fields = texts_by_name("What else the user entered, such as variables of URLs.");
-    let schema_of = |kind: CredentialType, description: &str, own: Vec<(&'static str, Value)>| {
-        let mut always = vec![
-            ("type", json!({"type": "string", "const": kind.as_str()})),
-            ("authMethod", string("The id of the connector's auth method.")),
-        ];
-        always.extend(own);
-        always.push((
-            "headers",
-            texts_by_name("Headers to add to a request to the platform; names in lower case."),
-        ));
-        always.push((
-            "query",
-            texts_by_name("Query parameters to add to a request to the platform, not encoded."),
-        ));
-        let optional = match kind {
-            CredentialType::OAuth2 => json!({"members": members.clone()}),
-            _ => json!({}),
+    let schema_of =
+        |kind: CredentialType, description: &str, type_schema: Vec<(&'static str, Value)>| {
+            let mut required_members = vec![
+                ("type", json!({"type": "string", "const": kind.as_str()})),
+                ("authMethod", string("The id of the connector's auth method.")),
+            ];
+            required_members.extend(type_schema);
+            required_members.push((
+                "headers",
+                texts_by_name("Headers to add to a request to the platform; names in lower case."),
+            ));
+            required_members.push((
+                "query",
+                texts_by_name("Query parameters to add to a request to the platform, not encoded."),
+            ));
+            let optional = match kind {
+                CredentialType::OAuth2 => json!({"members": members.clone()}),
+                _ => json!({}),
+            };
+            let optional = optional.with(json!({"fields": fields.clone()}));
+            record_with(description, required_members, optional)
         };
-        let optional = optional.with(json!({"fields": fields.clone()}));
-        record_with(description, always, optional)
-    };
     let types = CredentialType::ALL.map(|kind| match kind {
         CredentialType::OAuth2 => schema_of(
             kind,
@@ -323,12 +324,17 @@ pub fn credentials() -> Value {
 pub fn check(schema: &Value, response: &Value) {
     let Some(Value::Array(types)) = schema.get("oneOf") else { panic!("one schema for each type") };
     let kind = |schema: &Value| schema.get("properties")?.get("type")?.get("const").cloned();
-    let own = types.iter().find(|own| kind(own).as_ref() == response.get("type")).unwrap();
-    let Some(Value::Array(required)) = own.get("required") else { panic!("required members") };
+    let type_schema = types
+        .iter()
+        .find(|type_schema| kind(type_schema).as_ref() == response.get("type"))
+        .unwrap();
+    let Some(Value::Array(required)) = type_schema.get("required") else {
+        panic!("required members")
+    };
     let optional = ["members", "fields"];
-    let always = response.names().into_iter().filter(|name| !optional.contains(name));
-    let always: Vec<Value> = always.map(Value::from).collect();
-    assert_eq!(*required, always, "members of credentials");
-    let known = own.get("properties").unwrap();
+    let required_members = response.names().into_iter().filter(|name| !optional.contains(name));
+    let required_members: Vec<Value> = required_members.map(Value::from).collect();
+    assert_eq!(*required, required_members, "members of credentials");
+    let known = type_schema.get("properties").unwrap();
     assert!(response.names().into_iter().all(|name| known.get(name).is_some()));
 }

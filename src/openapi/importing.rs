@@ -9,7 +9,7 @@ use super::string_schemas::described;
 use crate::http::fields::{IMPORT_FIELDS, IMPORTED_CONNECTION_FIELDS, MAX_IMPORTED_CONNECTIONS};
 
 /// Example bodies that import connections, each with a name and a description.
-pub const IMPORTING: [(&str, &str, &str); 2] = [
+pub const IMPORT_EXAMPLES: [(&str, &str, &str); 2] = [
     (
         "token",
         "A token, which this service uses from now on",
@@ -32,7 +32,7 @@ pub const IMPORT: EndpointDoc = EndpointDoc {
     description: "Creates connections with the credentials that another service holds, each with an outcome of its own. No platform is called. Without `cutOver`, the connections await their cut-over: their access tokens work until they expire, and nothing is refreshed or checked, since the other service may still use the same refresh tokens. Import them again with `cutOver` once it has stopped. An import replaces credentials only while they await the cut-over, so a repeated import changes nothing. The names and tags of connections that exist stay. Only API keys can have the scope.",
     response: "The outcome of each connection.",
     schema: Some("ImportResults"),
-    body: Some(Body { schema: "NewImport", examples: &IMPORTING, sample: 0 }),
+    body: Some(Body { schema: "NewImport", examples: &IMPORT_EXAMPLES, sample: 0 }),
     address: "/v1/vault/connections/import",
     script: "\
 const connection = {

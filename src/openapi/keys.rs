@@ -12,7 +12,7 @@ use crate::http::paging::MAX_LIMIT;
 use crate::terms::{KeyState, Scope};
 
 /// Example bodies that create an API key, each with a name and a description.
-pub const CREATING: [(&str, &str, &str); 2] = [
+pub const CREATE_EXAMPLES: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"scopes":["connections:read"]}"#),
     (
         "whole",
@@ -40,7 +40,7 @@ pub const CREATE: EndpointDoc = EndpointDoc {
     description: "Creates an API key for the account and the environment of the key that you send, with scopes that this key has itself. It never outlives this key: it expires no later, and is revoked when this key is revoked. An environment can have 100 valid keys. The secret is returned only here.",
     response: "The new key, with its secret.",
     schema: Some("ApiKeyWithSecret"),
-    body: Some(Body { schema: "NewApiKey", examples: &CREATING, sample: 0 }),
+    body: Some(Body { schema: "NewApiKey", examples: &CREATE_EXAMPLES, sample: 0 }),
     address: "/v1/keys",
     script: "\
 const key = await vault.keys.create({ name: \"Nightly export\", scopes: [\"connections:read\"] });

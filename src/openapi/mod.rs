@@ -45,7 +45,7 @@ pub use recorded_responses::RecordedResponses;
 pub use parameters::query;
 
 /// The description of the API, in Markdown.
-pub const ABOUT: &str = include_str!("introduction.md");
+pub const DESCRIPTION: &str = include_str!("introduction.md");
 
 /// Builds the document, with the recorded responses as examples.
 ///
@@ -58,7 +58,7 @@ pub fn document(recorded_responses: &RecordedResponses) -> Value {
         let operation = match endpoint {
             Endpoint::Keyed(keyed) => operation::keyed(*keyed, recorded_responses, &mut shared),
             Endpoint::Open(Open::Health) => operation::health(recorded_responses, &mut shared),
-            Endpoint::Open(Open::Document) => own_operation(),
+            Endpoint::Open(Open::Document) => document_operation(),
             // These endpoints are not part of the API: a well-known file, pages for browsers, and
             // other protocols.
             Endpoint::Open(_) => continue,
@@ -95,7 +95,7 @@ pub fn document(recorded_responses: &RecordedResponses) -> Value {
             "title": env!("CARGO_PKG_NAME"),
             "version": env!("CARGO_PKG_VERSION"),
             "summary": env!("CARGO_PKG_DESCRIPTION"),
-            "description": ABOUT.trim_end(),
+            "description": DESCRIPTION.trim_end(),
             "license": {"name": licence, "identifier": licence},
         },
         "servers": [{"url": "/", "description": "The service that returned this document."}],
@@ -123,7 +123,7 @@ pub fn document(recorded_responses: &RecordedResponses) -> Value {
 
 /// The operation that returns this document. It is a static file of the site, with the common
 /// headers of the service.
-fn own_operation() -> Value {
+fn document_operation() -> Value {
     let text = |description: &str| json!({"description": description, "required": true, "schema": {"type": "string"}});
     // Headers that only static files have.
     let file_header =

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::connections::CREATING;
+use super::connections::CREATE_EXAMPLES;
 use super::endpoint_doc::{Body, EndpointDoc, SERVICE, others};
 use super::json::{Members as _, object};
 use super::recorded_responses::{EndpointResponses, RecordedResponse, RecordedResponses};
@@ -53,7 +53,7 @@ pub fn keyed(
     }
     let examples = match endpoint {
         Keyed::CreateConnection => Examples::Several(
-            CREATING
+            CREATE_EXAMPLES
                 .iter()
                 .zip(&recorded_responses.created)
                 .map(|((name, summary, _), created)| (*name, *summary, created.document()))
@@ -70,7 +70,7 @@ pub fn keyed(
     // replicas.
     let with_bookmark = |reply: &RecordedResponse| {
         let mut reply = reply.clone();
-        if endpoint.takes_bookmark() {
+        if endpoint.supports_bookmark() {
             reply.headers.push((BOOKMARK.to_owned(), String::new()));
         }
         reply

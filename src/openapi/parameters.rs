@@ -19,7 +19,7 @@ pub fn convert(endpoint: Keyed, supports_if_none_match: bool) -> Vec<Value> {
     for (name, is_heeded) in [
         ("IfNoneMatch", supports_if_none_match),
         ("IfMatch", facts.if_match),
-        ("Bookmark", endpoint.takes_bookmark()),
+        ("Bookmark", endpoint.supports_bookmark()),
     ] {
         if is_heeded {
             parameters.push(json!({"$ref": format!("#/components/parameters/{name}")}));
@@ -29,10 +29,10 @@ pub fn convert(endpoint: Keyed, supports_if_none_match: bool) -> Vec<Value> {
 }
 
 pub fn query(endpoint: Keyed) -> Vec<Value> {
-    endpoint.spec().query.iter().map(|parameter| parameter_of(*parameter)).collect()
+    endpoint.spec().query.iter().map(|parameter| parameter_schema(*parameter)).collect()
 }
 
-fn parameter_of(parameter: Parameter) -> Value {
+fn parameter_schema(parameter: Parameter) -> Value {
     let Doc { about, default, .. } = parameter.doc;
     let mut schema = schema(parameter);
     if let Some(example) = example(parameter) {
@@ -70,7 +70,7 @@ fn example(parameter: Parameter) -> Option<Value> {
 }
 
 /// An example id of a connection or an attempt.
-const SOME_UUID: &str = "0b9af7c6-0000-4000-8000-000000000000";
+const EXAMPLE_UUID: &str = "0b9af7c6-0000-4000-8000-000000000000";
 
 fn schema(parameter: Parameter) -> Value {
     let count = |max: usize| u64::try_from(max).unwrap();
@@ -103,7 +103,7 @@ fn schema(parameter: Parameter) -> Value {
         Check::Rule(rule) if rule("bot").is_none() => {
             json!({"type": "string", "pattern": "^[a-z0-9-]{1,40}$"})
         }
-        Check::Rule(rule) if rule(SOME_UUID).is_none() => {
+        Check::Rule(rule) if rule(EXAMPLE_UUID).is_none() => {
             json!({"type": "string", "format": "uuid"})
         }
         Check::Rule(rule) if rule("evt_0000000000000").is_none() => {
@@ -132,7 +132,7 @@ fn path(endpoint: Keyed) -> impl Iterator<Item = Value> {
     names.map(move |name| {
         let (schema, description) = match name {
             "platform" => (
-                platform_in_any_case().with(json!({"examples": ["github"]})),
+                platform_ignoring_case().with(json!({"examples": ["github"]})),
                 "The platform, ignoring case. For example, `github`.",
             ),
             "key" => {
@@ -196,6 +196,6 @@ pub fn platform() -> Value {
 }
 
 /// The schema of a platform for parameters that ignore case.
-pub fn platform_in_any_case() -> Value {
+pub fn platform_ignoring_case() -> Value {
     string_schemas::text(|text| key::platform(&text.to_ascii_lowercase()))
 }

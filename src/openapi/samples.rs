@@ -11,7 +11,7 @@ use crate::terms::Method;
 pub fn sample(endpoint: Keyed, about: &EndpointDoc) -> Value {
     let mut samples = vec![shell("curl", &curl(endpoint, about)), javascript(&script(about))];
     if endpoint == Keyed::ListConnections {
-        samples.push(shell("curl, every page", WALK));
+        samples.push(shell("curl, every page", FOLLOW_LINKS_SCRIPT));
     }
     Value::Array(samples)
 }
@@ -42,7 +42,7 @@ fn javascript(source: &str) -> Value {
 }
 
 /// A shell script that follows `Link` headers from page to page.
-const WALK: &str = r#"page="$VAULT_URL/v1/vault/connections?limit=100"
+const FOLLOW_LINKS_SCRIPT: &str = r#"page="$VAULT_URL/v1/vault/connections?limit=100"
 while [ -n "$page" ]; do
   curl -s -D headers.txt -H "x-service-secret: $VAULT_KEY" "$page"
   page=$(sed -n 's/^[Ll]ink: <\(.*\)>; rel="next".*/\1/p' headers.txt)

@@ -20,13 +20,17 @@ pub fn record(description: &str, members: Vec<(&str, Value)>) -> Value {
 }
 
 /// The schema of an object with required and optional members.
-pub fn record_with(description: &str, always: Vec<(&str, Value)>, optional: Value) -> Value {
-    let required = texts(always.iter().map(|(name, _)| *name));
+pub fn record_with(
+    description: &str,
+    required_members: Vec<(&str, Value)>,
+    optional: Value,
+) -> Value {
+    let required = texts(required_members.iter().map(|(name, _)| *name));
     json!({
         "type": "object",
         "description": description,
         "required": required,
-        "properties": object(always).with(optional),
+        "properties": object(required_members).with(optional),
     })
 }
 

@@ -9,7 +9,7 @@ use super::json::{Members as _, object, to_source};
 use super::schema::reference;
 
 /// Properties with names that are too generic to name an enumeration.
-const VAGUE: [&str; 3] = ["code", "status", "type"];
+const GENERIC_PROPERTIES: [&str; 3] = ["code", "status", "type"];
 
 /// The schemas of the document, by name.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ fn is_nullable(alternatives: &Value) -> bool {
     alternatives.len() == 2 && alternatives.iter().any(is_null)
 }
 
-fn untitled(schema: Value) -> Value {
+fn without_title(schema: Value) -> Value {
     let Value::Object(members) = schema else { return schema };
     Value::Object(members.into_iter().filter(|(name, _)| name != "title").collect())
 }
@@ -154,7 +154,7 @@ impl Names {
                             let own = alternative(&one, name);
                             // Drop the title, because Swagger UI does not expand nested schemas
                             // with a title.
-                            let one = self.extract_nested(untitled(one), &own);
+                            let one = self.extract_nested(without_title(one), &own);
                             self.put(&own, "", one)
                         }
                         None => self.extract_nested(one, name),
@@ -172,7 +172,7 @@ impl Names {
     fn child(&mut self, schema: Value, parent: &str, property: &str) -> Value {
         let long = parent.to_owned() + &pascal(property);
         if let Some((own, is_nullable)) = enumeration(&schema) {
-            let is_shared = !VAGUE.contains(&property)
+            let is_shared = !GENERIC_PROPERTIES.contains(&property)
                 && self.shared.get(property).is_some_and(|all| all.contains(&own));
             let short = pascal(property);
             let is_free = |name: &str| match self.find(name) {

@@ -49,7 +49,7 @@ pub fn all(responses: &RecordedResponses) -> Value {
     for endpoint in Endpoint::ALL {
         match endpoint {
             Endpoint::Open(Open::Health) => {
-                assert_alike(
+                assert_same_members(
                     "Health",
                     &schemas,
                     &responses.for_endpoint(*endpoint).success.document(),
@@ -63,7 +63,7 @@ pub fn all(responses: &RecordedResponses) -> Value {
                 let recorded = responses.for_endpoint(*endpoint);
                 check(*keyed, name, &schemas, &recorded.success, responses);
                 for (other, response) in others(*keyed).iter().zip(&recorded.others) {
-                    assert_alike(other.schema, &schemas, &response.document());
+                    assert_same_members(other.schema, &schemas, &response.document());
                 }
             }
         }
@@ -99,8 +99,8 @@ fn check(
         let mut properties = schema.get("properties").unwrap().names();
         properties.retain(|name| *name != "graphql");
         assert_eq!(properties, names);
-        let always = names.iter().take(names.len() - optional);
-        assert_eq!(schema.get("required"), Some(&texts(always)));
+        let required_members = names.iter().take(names.len() - optional);
+        assert_eq!(schema.get("required"), Some(&texts(required_members)));
         return;
     }
     if endpoint == Keyed::GetCredentials {
@@ -119,16 +119,16 @@ fn check(
         assert_eq!(schema.get("required"), Some(&texts(response.names())));
         return;
     }
-    assert_alike(name, schemas, &response);
+    assert_same_members(name, schemas, &response);
     if let Some(Value::Array(rows)) = response.get("rows") {
         let row = name.strip_suffix("Page").map_or_else(|| format!("{name}Row"), str::to_owned);
-        assert_alike(&row, schemas, rows.first().unwrap());
+        assert_same_members(&row, schemas, rows.first().unwrap());
     }
 }
 
 /// Asserts that a schema and a response have the same members in the same order, and that all
 /// members are required.
-fn assert_alike(name: &str, schemas: &Value, response: &Value) {
+fn assert_same_members(name: &str, schemas: &Value, response: &Value) {
     let schema = schemas.get(name).unwrap();
     let properties = schema.get("properties").unwrap();
     assert_eq!(properties.names(), response.names(), "members of {name}");
@@ -173,12 +173,12 @@ fn problem() -> Value {
 
 fn fault() -> Value {
     let at = |title: &str, description: &str, place: &str, about: &str| {
-        let always = vec![
+        let required_members = vec![
             (place, string(about)),
             ("detail", string("A human-readable description of the error.")),
         ];
         let suggestion = json!({"suggestion": string("A similar valid value.")});
-        json!({"title": title}).with(record_with(description, always, suggestion))
+        json!({"title": title}).with(record_with(description, required_members, suggestion))
     };
     let pointer = "The position of the error in the body: a JSON pointer (RFC 6901), empty for the whole body.";
     json!({

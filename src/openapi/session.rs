@@ -15,7 +15,7 @@ use crate::http::fields::SESSION_FIELDS;
 use crate::terms::{Environment, IdentityType, Scope};
 
 /// Example bodies that create a token, each with a name and a description.
-pub const CREATING: [(&str, &str, &str); 2] = [
+pub const CREATE_EXAMPLES: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"identity":"ann@example.com"}"#),
     (
         "whole",
@@ -45,7 +45,7 @@ pub const CREATE: EndpointDoc = EndpointDoc {
     description: "Creates a short-lived token with the access of the API key, restricted to one identity, and optionally to one identity type and some platforms. Send it in the same header as a key. It can read and change the connections of that identity and no others: lists, totals and counts cover only these, all others return a 404, and new connections must belong to that identity. With `platforms`, the catalog shows only these. With `origins`, the token is rejected everywhere else. If the key is revoked, the vault rejects the token at once; the catalog, which does not check storage for tokens, accepts it until it expires.",
     response: "The token. It is shown only once.",
     schema: Some("Session"),
-    body: Some(Body { schema: "NewSession", examples: &CREATING, sample: 0 }),
+    body: Some(Body { schema: "NewSession", examples: &CREATE_EXAMPLES, sample: 0 }),
     address: "/v1/sessions",
     script: "\
 const session = await vault.sessions.create({ identity: \"ann@example.com\", ttlSeconds: 600 });
@@ -68,14 +68,14 @@ fn whoami() -> Value {
         ),
     );
     let expiry = json!({"type": ["string", "null"], "format": "date-time"});
-    let always = vec![
+    let required = vec![
         account,
         environment,
         ("scopes", scopes("The scopes of the key or the token.", &Scope::ALL)),
         ("expiresAt", described("When the key or the token expires; null for never.", expiry)),
     ];
     let description = "The API key or the token. Only tokens have the members after `expiresAt`; only the token of a person in the console has `person`.";
-    let Value::Object(members) = record(description, always) else { panic!("no object") };
+    let Value::Object(members) = record(description, required) else { panic!("no object") };
     object(members.into_iter().map(|(name, value)| match name.as_str() {
         "properties" => {
             let person = string("The person who is signed in to the console.");
@@ -165,7 +165,7 @@ fn session() -> Value {
         ("environment", environment()),
     ];
     members.extend(restriction());
-    members.insert(5, ("scopes", scopes("The scopes of the token.", &Scope::OF_TOKENS)));
+    members.insert(5, ("scopes", scopes("The scopes of the token.", &Scope::TOKEN_SCOPES)));
     let url = described(
         "With the scope `connections:connect`: the address of the window in which the token's user connects accounts. It works once.",
         json!({"type": "string", "format": "uri"}),

@@ -25,13 +25,13 @@ pub fn text(rule: Rule) -> Value {
     }
     let known = SCHEMAS.with_borrow(|schemas| schemas.get(&(rule as usize)).cloned());
     known.unwrap_or_else(|| {
-        let schema = schema_of(rule);
+        let schema = sample_schema(rule);
         SCHEMAS.with_borrow_mut(|schemas| schemas.insert(rule as usize, schema.clone()));
         schema
     })
 }
 
-fn schema_of(rule: Rule) -> Value {
+fn sample_schema(rule: Rule) -> Value {
     let accepts = |text: &str| rule(text).is_none();
     // Some characters, such as joiners and variation selectors, are valid only between certain
     // others. A pattern can express neither this nor normalization form C, so it may accept more

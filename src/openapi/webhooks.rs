@@ -16,7 +16,7 @@ use crate::terms::DeliveryState;
 use crate::webhooks::rules::MAX_WEBHOOKS;
 
 /// Example bodies that create a webhook, each with a name and a description.
-pub const CREATING: [(&str, &str, &str); 2] = [
+pub const CREATE_EXAMPLES: [(&str, &str, &str); 2] = [
     ("minimal", "Required fields only", r#"{"url":"https://app.example.com/webhooks"}"#),
     (
         "whole",
@@ -27,13 +27,13 @@ pub const CREATING: [(&str, &str, &str); 2] = [
 ];
 
 /// Example bodies that change a webhook.
-pub const CHANGING: [(&str, &str, &str); 2] = [
+pub const UPDATE_EXAMPLES: [(&str, &str, &str); 2] = [
     ("types", "Other types of events", r#"{"types":["connection.failed"]}"#),
     ("active", "Pause", r#"{"active":false}"#),
 ];
 
 /// Example bodies that replay events.
-pub const REPLAYING: [(&str, &str, &str); 2] = [
+pub const REPLAY_EXAMPLES: [(&str, &str, &str); 2] = [
     ("from", "From an event on", r#"{"from":"evt_0000000000001"}"#),
     ("one", "One event", r#"{"from":"evt_0000000000002","to":"evt_0000000000002"}"#),
 ];
@@ -57,7 +57,7 @@ pub const CREATE: EndpointDoc = EndpointDoc {
     description: "From now on, the service sends each new event with a `POST` to the URL, signed according to [Standard Webhooks](https://www.standardwebhooks.com): with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The body is the event as in `GET /v1/events`. An event arrives at least once, and possibly out of order: its `id` is in `webhook-id`. Respond with a 2xx within 15 seconds; otherwise, the event is sent again after 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20 and 24 hours, or later if `Retry-After` says so. Redirects are not followed. If the URL returns 410, or nothing was delivered for 5 days, the webhook is disabled, and an event `webhook.disabled` is written. The secret is returned only here.",
     response: "The new webhook, with its secret.",
     schema: Some("WebhookWithSecret"),
-    body: Some(Body { schema: "NewWebhook", examples: &CREATING, sample: 0 }),
+    body: Some(Body { schema: "NewWebhook", examples: &CREATE_EXAMPLES, sample: 0 }),
     address: "/v1/webhooks",
     script: "\
 const webhook = await vault.webhooks.create({
@@ -88,7 +88,7 @@ pub const UPDATE: EndpointDoc = EndpointDoc {
     description: "Changes the fields that you send. A new URL also receives pending deliveries. With `\"active\": false`, no more events are sent, and pending deliveries become `failed`. When you enable the webhook again, it receives new events; replay the missed ones.",
     response: "The updated webhook.",
     schema: Some("Webhook"),
-    body: Some(Body { schema: "WebhookChanges", examples: &CHANGING, sample: 0 }),
+    body: Some(Body { schema: "WebhookChanges", examples: &UPDATE_EXAMPLES, sample: 0 }),
     address: "/v1/webhooks/$WEBHOOK",
     script: "\
 const webhook = await vault.webhooks.update(process.env.WEBHOOK, { types: [\"connection.failed\"] });
@@ -142,7 +142,7 @@ pub const REPLAY: EndpointDoc = EndpointDoc {
     description: "Sends events again, from one event to another or to the latest: those whose types the webhook receives, whether or not they were delivered. Up to 1,000 are queued by one request; if there are more, `next` is the `from` of the following one.",
     response: "The number of events that are sent.",
     schema: Some("Replayed"),
-    body: Some(Body { schema: "Replay", examples: &REPLAYING, sample: 0 }),
+    body: Some(Body { schema: "Replay", examples: &REPLAY_EXAMPLES, sample: 0 }),
     address: "/v1/webhooks/$WEBHOOK/replay",
     script: "\
 const { queued, next } = await vault.webhooks.replay(process.env.WEBHOOK, { from: \"evt_0000000000001\" });

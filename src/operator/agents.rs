@@ -12,7 +12,7 @@ use super::keys::arguments::account;
 use super::shards::{NOT_MOVED_AWAY, Shards};
 use super::sql::StringLiteral;
 use super::storage_target::StorageTarget;
-use crate::agents::sign_in::{address, redirect_uri};
+use crate::agents::sign_in::{endpoint_url, redirect_uri};
 
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
@@ -37,7 +37,7 @@ pub struct List {
 
 /// An MCP endpoint and the number of its grants.
 #[derive(Debug, Deserialize)]
-struct Row {
+struct EndpointRow {
     id: String,
     account: String,
     environment: String,
@@ -55,7 +55,7 @@ pub fn run(command: &Command) -> Result<ExitCode> {
         "SELECT id, account, environment, type, (SELECT count(*) FROM agent_grants g WHERE g.account = e.account AND g.environment = e.environment AND g.state = 'active') AS grants FROM agent_endpoints e WHERE {NOT_MOVED_AWAY}{} AND account NOT IN (SELECT account FROM account_moves WHERE step = 'arriving')",
         only.unwrap_or_default()
     );
-    let mut rows: Vec<Row> = Shards::open(&args.storage_target)?.rows(&sql)?;
+    let mut rows: Vec<EndpointRow> = Shards::open(&args.storage_target)?.rows(&sql)?;
     rows.sort_by(|one, other| {
         (&one.account, &one.environment).cmp(&(&other.account, &other.environment))
     });
@@ -64,8 +64,8 @@ pub fn run(command: &Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn format_rows(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
-    let endpoint = |row: &Row| address(base, &row.id);
+fn format_rows(rows: &[EndpointRow], base: &str, as_json: bool) -> Result<String> {
+    let endpoint = |row: &EndpointRow| endpoint_url(base, &row.id);
     if as_json {
         let rows: Vec<Value> = rows
             .iter()
@@ -83,7 +83,7 @@ fn format_rows(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
             "No account has configured sign-in for agents. Configure it with `PUT /v1/agent-sign-in`.\n".into()
         );
     }
-    let line = |row: &Row| {
+    let line = |row: &EndpointRow| {
         let kind = row.r#type.as_deref().unwrap_or("off");
         format!(
             "{:<24}  {:<4}  {kind:<4}  {:>6}  {}\n",
@@ -102,11 +102,11 @@ fn format_rows(rows: &[Row], base: &str, as_json: bool) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, format_rows};
+    use super::{EndpointRow, format_rows};
 
     #[test]
     fn lists_endpoints_with_identity_providers() {
-        let row = |r#type: Option<&str>| Row {
+        let row = |r#type: Option<&str>| EndpointRow {
             id: "abc".into(),
             account: "acme".into(),
             environment: "live".into(),

@@ -65,7 +65,7 @@ fn time(text: &str) -> Result<u64, String> {
 }
 
 #[derive(Debug, Deserialize)]
-struct Row {
+struct AuditRow {
     account: String,
     environment: String,
     #[serde(flatten)]
@@ -83,7 +83,7 @@ struct EntryOutput<'a, E> {
 
 pub fn run(command: &Command) -> Result<ExitCode> {
     let Command::List(args) = command;
-    let mut rows: Vec<Row> = Shards::open(&args.storage_target)?.rows(&select(args))?;
+    let mut rows: Vec<AuditRow> = Shards::open(&args.storage_target)?.rows(&select(args))?;
     rows.sort_by(|one, other| other.entry.id.cmp(&one.entry.id));
     rows.truncate(usize::try_from(args.limit)?);
     print!("{}", format_entries(&rows, args.json)?);
@@ -118,9 +118,9 @@ fn select(args: &List) -> String {
     )
 }
 
-fn format_entries(rows: &[Row], as_json: bool) -> Result<String> {
+fn format_entries(rows: &[AuditRow], as_json: bool) -> Result<String> {
     if as_json {
-        let output = |row: &'_ Row| {
+        let output = |row: &'_ AuditRow| {
             let (account, environment) = (row.account.as_str(), row.environment.as_str());
             let entry = row.entry.view(0)?;
             serde_json::to_value(EntryOutput { account, environment, entry }).ok()
@@ -135,7 +135,7 @@ fn format_entries(rows: &[Row], as_json: bool) -> Result<String> {
         "{:<24}  {:<24}  {:<4}  {:<26}  {:>5}  {:<45}  ACTOR\n",
         "AT", "ACCOUNT", "ENV", "ACTION", "COUNT", "TARGET"
     );
-    for Row { account, environment, entry } in rows {
+    for AuditRow { account, environment, entry } in rows {
         let [action, actor_type, target] = [&entry.action, &entry.actor_type, &entry.target]
             .map(|value| value.as_deref().unwrap_or_default());
         // Callers choose their identities, so control characters must not reach the terminal.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn operator_changes_name_the_operator() {
+    fn operator_is_the_actor_of_its_changes() {
         let db = database();
         let key = |id: &str| {
             format!(
@@ -211,7 +211,7 @@ mod tests {
             "action": "credentials.read", "actor_type": "token", "actor": "ann\u{1b}[2J", "key_id": "k",
             "target_type": "connection", "target": "c", "request_id": null, "count": 3,
         });
-        let row: Row = serde_json::from_value(entry).unwrap();
+        let row: AuditRow = serde_json::from_value(entry).unwrap();
         let text = format_entries(&[row], false).unwrap();
         let line = text.lines().nth(1).unwrap();
         assert!(line.starts_with("2027-01-15T08:00:00.000Z  acme "), "{line}");

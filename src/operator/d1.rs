@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::local::Results;
 use super::schema::{self, DatabaseSchema, Schema, SchemaFile};
-use super::scratch::Scratch;
 use super::shards::file::placeholder;
 use super::shards::moving::MoveDatabase;
 use super::sql::{StringLiteral, interpolate};
 use super::storage::{Backend, Storage};
-use super::wrangler::json_in;
+use super::temp_file::TempFile;
+use super::wrangler::parse_json_output;
 use crate::audit::statements as audit;
 use crate::auth::Shard;
 
@@ -135,7 +135,7 @@ impl Database {
         }
         let Backend::Wrangler(wrangler) = &self.storage.backend else { return Ok(None) };
         let text = wrangler.account(["d1", "info", &self.shard.binding(), "--json"])?;
-        Ok(json_in::<Info>(&text, '{')?.rows_read_24h.filter(|rows| *rows > 0))
+        Ok(parse_json_output::<Info>(&text, '{')?.rows_read_24h.filter(|rows| *rows > 0))
     }
 
     /// Runs SQL that may be too long for a command line, in one transaction.
@@ -143,7 +143,7 @@ impl Database {
         match &self.storage.backend {
             Backend::Local(local) => local.batch(self.shard, statements).map(drop),
             Backend::Wrangler(wrangler) => {
-                let file = Scratch::with("sql", statements.join(";\n").as_bytes())?;
+                let file = TempFile::with("sql", statements.join(";\n").as_bytes())?;
                 let vault = self.shard.binding();
                 wrangler.run(["d1", "execute", &vault, "--yes", "--file", file.path()]).map(drop)
             }
@@ -249,7 +249,8 @@ impl MoveDatabase for Database {
 }
 
 fn parse_output(text: &str) -> Result<QueryResults> {
-    let statements: Vec<WranglerOutput> = json_in(text, '[').context("the database's response")?;
+    let statements: Vec<WranglerOutput> =
+        parse_json_output(text, '[').context("the database's response")?;
     let size = statements.last().map_or(0, |last| last.meta.size_after);
     let rows = statements.into_iter().map(|statement| statement.results).collect();
     Ok(QueryResults { rows, size })

@@ -45,7 +45,7 @@ pub struct Export {
 
 /// A connection and, if it has any, its credentials.
 #[derive(Deserialize)]
-struct Row {
+struct ExportRow {
     seq: u64,
     account: String,
     environment: Environment,
@@ -130,7 +130,7 @@ fn conditions(args: &Export, after: u64) -> String {
 }
 
 /// Reads the next connections and, in the same transaction, logs that their credentials were read.
-fn read_page(database: &Database, args: &Export, after: u64) -> Result<Vec<Row>> {
+fn read_page(database: &Database, args: &Export, after: u64) -> Result<Vec<ExportRow>> {
     const CREDENTIALS: &str = "credentials h ON h.account = c.account AND h.environment = c.environment AND h.connection_id = c.id";
     let page = format!(
         "(SELECT * FROM connections c WHERE {} ORDER BY c.seq LIMIT {PAGE}) c",
@@ -148,7 +148,7 @@ fn read_page(database: &Database, args: &Export, after: u64) -> Result<Vec<Row>>
     database.change(&[audit, select])?.rows(1)
 }
 
-impl Row {
+impl ExportRow {
     /// Decrypts the credentials. Returns `None` if the connection has none.
     fn open(&self, keys: &VaultKeys) -> Result<Option<Credentials>> {
         let Some(sealed) = &self.sealed else { return Ok(None) };
@@ -231,8 +231,8 @@ mod tests {
     use super::*;
     use crate::credentials::model::OAuthTokens;
 
-    fn row(environment: Environment) -> Row {
-        Row {
+    fn row(environment: Environment) -> ExportRow {
+        ExportRow {
             seq: 1,
             account: "acme".into(),
             environment,

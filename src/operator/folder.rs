@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use crate::catalog::format::stored::{Manifest, SegmentId};
 use crate::catalog::write::{Platform, Version};
 use crate::importer::check::OpenCatalog;
-use crate::importer::folder::{Folder as Files, lay_out};
+use crate::importer::folder::{Folder as Files, serialize_platforms};
 
 /// The maximum size of a value in Workers KV, in bytes.
 const VALUE_LIMIT: u64 = 25 * 1024 * 1024;
@@ -52,7 +52,7 @@ impl Folder {
     }
 
     /// Opens the current version and derives a version with only the given platforms.
-    pub fn open_part(path: &Path, names: &[String]) -> Result<Self> {
+    pub fn open_with_platforms(path: &Path, names: &[String]) -> Result<Self> {
         let files = Files(path.to_owned());
         let platforms = OpenCatalog::new(&files)?.platforms(names)?;
         Self::from_platforms(files, &platforms)
@@ -60,7 +60,7 @@ impl Folder {
 
     /// Opens the current version and derives a version that adds the platforms of a second folder.
     /// If both have a platform, perhaps under a former name, the first folder's is used.
-    pub fn open_with(path: &Path, second: &Path) -> Result<Self> {
+    pub fn open_merged(path: &Path, second: &Path) -> Result<Self> {
         let files = Files(path.to_owned());
         let mut platforms = OpenCatalog::new(&files)?.all_platforms()?;
         let mut added = OpenCatalog::new(&Files(second.to_owned()))?.all_platforms()?;
@@ -78,7 +78,7 @@ impl Folder {
     /// Builds a version from platforms in list order.
     fn from_platforms(files: Files, platforms: &[Platform]) -> Result<Self> {
         let mut derived = BTreeMap::new();
-        let Version { current, manifest } = lay_out(platforms, |id, bytes| {
+        let Version { current, manifest } = serialize_platforms(platforms, |id, bytes| {
             derived.insert(id, bytes.to_owned());
             Ok(())
         })?;

@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::catalog::format::stored::SegmentId;
 
 use super::project::CATALOG;
-use super::scratch::Scratch;
 use super::storage::{Backend, Storage};
-use super::wrangler::{Wrangler, json_in};
+use super::temp_file::TempFile;
+use super::wrangler::{Wrangler, parse_json_output};
 
 /// The maximum number of pairs per upload. Wrangler sends 1,000 per request.
 const PAIRS_PER_UPLOAD: usize = 1_000;
@@ -67,7 +67,7 @@ impl Kv<'_> {
             Backend::Local(local) => local.keys()?,
             Backend::Wrangler(wrangler) => {
                 let text = wrangler.run(["kv", "key", "list", "--binding", CATALOG])?;
-                json_in(&text, '[').context("wrangler's list of keys")?
+                parse_json_output(&text, '[').context("wrangler's list of keys")?
             }
         };
         Ok(listed.into_iter().map(|key| (key.name, key.metadata.unwrap_or_default())).collect())
@@ -145,7 +145,7 @@ impl Kv<'_> {
         match &self.0.backend {
             Backend::Local(local) => local.put(&upload.json)?,
             Backend::Wrangler(wrangler) => {
-                let file = Scratch::with("json", &upload.json)?;
+                let file = TempFile::with("json", &upload.json)?;
                 wrangler.run(["kv", "bulk", "put", file.path(), "--binding", CATALOG])?;
             }
         }
@@ -159,7 +159,7 @@ impl Kv<'_> {
         match &self.0.backend {
             Backend::Local(local) => local.delete(keys),
             Backend::Wrangler(wrangler) => {
-                let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
+                let file = TempFile::with("json", &serde_json::to_vec(keys)?)?;
                 let delete = ["kv", "bulk", "delete", file.path(), "--force", "--binding", CATALOG];
                 wrangler.run(delete).map(drop)
             }
@@ -178,9 +178,10 @@ fn read_one(wrangler: &Wrangler, key: &str) -> Result<Option<String>> {
 
 /// Reads several values with wrangler.
 fn read_many(wrangler: &Wrangler, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
-    let file = Scratch::with("json", &serde_json::to_vec(keys)?)?;
+    let file = TempFile::with("json", &serde_json::to_vec(keys)?)?;
     let text = wrangler.run(["kv", "bulk", "get", file.path(), "--binding", CATALOG])?;
-    let values: BTreeMap<String, Value> = json_in(&text, '{').context("wrangler's values")?;
+    let values: BTreeMap<String, Value> =
+        parse_json_output(&text, '{').context("wrangler's values")?;
     let text = |value: &Value| {
         // Local wrangler wraps each value in an object; the remote API does not.
         value.get("value").unwrap_or(value).as_str().map(str::to_owned)

@@ -19,29 +19,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::project::{Ids, Project};
+use super::project::{Project, StorageIds};
 use crate::auth::Shard;
 
 const SCRIPT: &str = "scripts/storage/helper.mjs";
 /// The file in the storage folder with the helper's address and secrets.
-const RECORD: &str = "storage-helper.json";
+const RECORD_FILE: &str = "storage-helper.json";
 
 /// How long to wait for the helper's greeting. After that, the helper is considered absent.
-const GREETING: Duration = Duration::from_secs(5);
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum number of connection attempts. A helper may exit just before a command connects; a
 /// new helper runs for at least several seconds.
-const ATTEMPTS: u8 = 3;
+const MAX_CONNECT_ATTEMPTS: u8 = 3;
 
 #[derive(Debug)]
 pub struct Local {
     connection: RefCell<BufReader<TcpStream>>,
-    ids: Ids,
+    ids: StorageIds,
     folder: PathBuf,
 }
 
 /// The address of a helper, and the secrets for mutual authentication.
 #[derive(Deserialize)]
-struct Record {
+struct HelperRecord {
     folder: PathBuf,
     port: u16,
     token: String,
@@ -58,7 +58,7 @@ struct Request<'a, T> {
     databases: Vec<&'a str>,
     namespace: &'a str,
     #[serde(flatten)]
-    what: T,
+    operation: T,
 }
 
 #[derive(Serialize)]
@@ -69,7 +69,7 @@ struct Statements<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "kv", rename_all = "lowercase")]
-enum Keys<'a> {
+enum KeyRequest<'a> {
     List,
     Get { keys: &'a [String] },
     Bytes { key: &'a str },
@@ -109,7 +109,7 @@ struct SingleValue {
 
 impl Local {
     /// Connects to the helper of the folder. If none is running, starts one.
-    pub fn connect(project: &Project, ids: &Ids, folder: &Path) -> Result<Self> {
+    pub fn connect(project: &Project, ids: &StorageIds, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder).with_context(|| format!("the folder {}", folder.display()))?;
         let folder = fs::canonicalize(folder).context("the folder of the local storage")?;
         let opened = |connection| Self {
@@ -117,15 +117,15 @@ impl Local {
             ids: ids.clone(),
             folder: folder.clone(),
         };
-        let recorded = fs::read(folder.join(RECORD)).ok();
-        let recorded = recorded.and_then(|json| serde_json::from_slice::<Record>(&json).ok());
+        let recorded = fs::read(folder.join(RECORD_FILE)).ok();
+        let recorded = recorded.and_then(|json| serde_json::from_slice::<HelperRecord>(&json).ok());
         // If the folder was copied, its record belongs to the helper of the original folder.
         let own = recorded.filter(|record| record.folder == folder);
         if let Some(connection) = own.and_then(|record| connect_to(&record).ok()) {
             return Ok(opened(connection));
         }
         let mut result = Err(anyhow::anyhow!("no attempt"));
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_CONNECT_ATTEMPTS {
             result = start(project, &folder).and_then(|record| connect_to(&record));
             if result.is_ok() {
                 break;
@@ -146,19 +146,19 @@ impl Local {
 
     /// All keys of the namespace, in order.
     pub fn keys<T: DeserializeOwned>(&self) -> Result<Vec<T>> {
-        let KeyList { keys } = self.request(Keys::List)?;
+        let KeyList { keys } = self.request(KeyRequest::List)?;
         Ok(keys)
     }
 
     /// Reads values by key. The value of a missing key is `None`.
     pub fn values(&self, keys: &[String]) -> Result<BTreeMap<String, Option<String>>> {
-        let Values { values } = self.request(Keys::Get { keys })?;
+        let Values { values } = self.request(KeyRequest::Get { keys })?;
         Ok(values)
     }
 
     /// Reads a value in base64. Returns `None` if the key is missing.
     pub fn bytes(&self, key: &str) -> Result<Option<String>> {
-        let SingleValue { value } = self.request(Keys::Bytes { key })?;
+        let SingleValue { value } = self.request(KeyRequest::Bytes { key })?;
         Ok(value)
     }
 
@@ -166,16 +166,16 @@ impl Local {
     /// in base64.
     pub fn put(&self, pairs: &[u8]) -> Result<()> {
         let pairs: &RawValue = serde_json::from_slice(pairs)?;
-        self.request::<IgnoredAny>(Keys::Put { pairs }).map(drop)
+        self.request::<IgnoredAny>(KeyRequest::Put { pairs }).map(drop)
     }
 
     pub fn delete(&self, keys: &[String]) -> Result<()> {
-        self.request::<IgnoredAny>(Keys::Delete { keys }).map(drop)
+        self.request::<IgnoredAny>(KeyRequest::Delete { keys }).map(drop)
     }
 
-    fn request<T: DeserializeOwned>(&self, what: impl Serialize) -> Result<T> {
+    fn request<T: DeserializeOwned>(&self, operation: impl Serialize) -> Result<T> {
         let databases = self.ids.databases.values().map(String::as_str).collect();
-        let request = Request { databases, namespace: &self.ids.namespace, what };
+        let request = Request { databases, namespace: &self.ids.namespace, operation };
         let mut connection = self.connection.borrow_mut();
         write_message(&mut connection, &request)
             .and_then(|()| read_message(&mut connection))
@@ -189,7 +189,7 @@ impl Local {
 
 /// Starts a helper and returns its record. If another helper was started concurrently, returns that
 /// one's record.
-fn start(project: &Project, folder: &Path) -> Result<Record> {
+fn start(project: &Project, folder: &Path) -> Result<HelperRecord> {
     let mut command = project.command("node")?;
     // The helper outlives this command, so it must not receive the terminal's Ctrl-C.
     #[cfg(unix)]
@@ -213,11 +213,11 @@ fn start(project: &Project, folder: &Path) -> Result<Record> {
 }
 
 /// Connects to the helper in a record. Fails if it is not running.
-fn connect_to(record: &Record) -> Result<BufReader<TcpStream>> {
+fn connect_to(record: &HelperRecord) -> Result<BufReader<TcpStream>> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, record.port));
-    let stream = TcpStream::connect_timeout(&address, GREETING)?;
+    let stream = TcpStream::connect_timeout(&address, GREETING_TIMEOUT)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(GREETING))?;
+    stream.set_read_timeout(Some(GREETING_TIMEOUT))?;
     let mut connection = BufReader::new(stream);
     write_message(&mut connection, &serde_json::json!({ "token": record.token }))?;
     let greeting: Greeting = read_message(&mut connection)?;
@@ -247,24 +247,24 @@ mod tests {
     fn requests_have_the_helpers_format() {
         let keys = ["a".to_owned()];
         let pairs = RawValue::from_string("[{\"key\":\"a\"}]".into()).unwrap();
-        let json = |what| {
-            let request = Request { databases: vec!["d", "e"], namespace: "n", what };
+        let json = |operation| {
+            let request = Request { databases: vec!["d", "e"], namespace: "n", operation };
             serde_json::to_string(&request).unwrap()
         };
-        for (what, expected) in [
-            (Keys::List, r#""kv":"list""#),
-            (Keys::Get { keys: &keys }, r#""kv":"get","keys":["a"]"#),
-            (Keys::Bytes { key: "a" }, r#""kv":"bytes","key":"a""#),
-            (Keys::Put { pairs: &pairs }, r#""kv":"put","pairs":[{"key":"a"}]"#),
-            (Keys::Delete { keys: &keys }, r#""kv":"delete","keys":["a"]"#),
+        for (operation, expected) in [
+            (KeyRequest::List, r#""kv":"list""#),
+            (KeyRequest::Get { keys: &keys }, r#""kv":"get","keys":["a"]"#),
+            (KeyRequest::Bytes { key: "a" }, r#""kv":"bytes","key":"a""#),
+            (KeyRequest::Put { pairs: &pairs }, r#""kv":"put","pairs":[{"key":"a"}]"#),
+            (KeyRequest::Delete { keys: &keys }, r#""kv":"delete","keys":["a"]"#),
         ] {
             assert_eq!(
-                json(what),
+                json(operation),
                 format!("{{\"databases\":[\"d\",\"e\"],\"namespace\":\"n\",{expected}}}")
             );
         }
-        let what = Statements { database: "d", sql: &keys };
-        let sql = Request { databases: vec!["d"], namespace: "n", what };
+        let operation = Statements { database: "d", sql: &keys };
+        let sql = Request { databases: vec!["d"], namespace: "n", operation };
         assert_eq!(
             serde_json::to_string(&sql).unwrap(),
             r#"{"databases":["d"],"namespace":"n","database":"d","sql":["a"]}"#

@@ -7,7 +7,7 @@
 //! | [`storage`] | [`local`] storage, or Cloudflare's through [`wrangler`] |
 //! | [`d1`], [`schema`] | the databases; their SQL files; `migrate` |
 //! | [`kv`], [`folder`] | the catalog in Workers KV; the version in a catalog folder |
-//! | [`scratch`] | temporary files for wrangler |
+//! | [`temp_file`] | temporary files for wrangler |
 //! | [`publish`], [`versions`] | `catalog publish`, `catalog list`, `catalog prune` |
 //! | [`keys`] | `keys create`, `keys list`, `keys rotate`, `keys revoke`, `keys demo` |
 //! | [`vault_keys`] | `vault-keys status`, `vault-keys rotate`, `vault-keys reseal` |
@@ -47,12 +47,12 @@ pub mod progress;
 pub mod project;
 pub mod publish;
 pub mod schema;
-pub mod scratch;
 pub mod seed;
 pub mod shards;
 pub mod sql;
 pub mod storage;
 pub mod storage_target;
+pub mod temp_file;
 pub mod time;
 pub mod vault_keys;
 pub mod versions;

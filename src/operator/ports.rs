@@ -33,7 +33,7 @@ pub fn wait<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-fn failed(error: &anyhow::Error) -> StorageError {
+fn storage_error(error: &anyhow::Error) -> StorageError {
     StorageError::new(format!("{error:#}"))
 }
 
@@ -44,10 +44,10 @@ impl Db for OperatorPorts {
 
     async fn batch(&self, statements: Vec<Statement>) -> Result<Vec<ResultSet>, StorageError> {
         let sql: Vec<String> = statements.iter().map(interpolate).collect();
-        let results = self.0.query(&sql).map_err(|error| failed(&error))?;
+        let results = self.0.query(&sql).map_err(|error| storage_error(&error))?;
         let set = |index| {
             let rows: Vec<serde_json::Value> =
-                results.rows(index).map_err(|error| failed(&error))?;
+                results.rows(index).map_err(|error| storage_error(&error))?;
             Ok(ResultSet { json: json::text(&rows), ..ResultSet::default() })
         };
         (0..sql.len()).map(set).collect()
@@ -66,7 +66,7 @@ impl Background for OperatorPorts {
 
 impl Blobs for OperatorPorts {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
-        let bytes = Kv(&self.0.storage).bytes(key).map_err(|error| failed(&error))?;
+        let bytes = Kv(&self.0.storage).bytes(key).map_err(|error| storage_error(&error))?;
         Ok(bytes.map(|bytes| Rc::new(bytes) as Rc<dyn Blob>))
     }
 

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::auth::Shard;
 use crate::http::Config;
 use crate::http::config::Variables;
-use crate::importer::shipped::package;
+use crate::importer::shipped_files::package;
 
 const CONFIGURATION: &str = "wrangler.toml";
 
@@ -33,7 +33,7 @@ pub struct Project {
 /// The ids of this project's local storage. They separate it from the storage of other projects in
 /// the same folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ids {
+pub struct StorageIds {
     /// The id of each shard's database. Shard 0 always has one.
     pub databases: BTreeMap<Shard, String>,
     pub namespace: String,
@@ -110,7 +110,7 @@ impl Project {
     }
 
     /// Reads the storage ids from wrangler.toml.
-    pub fn ids(&self) -> Result<Ids> {
+    pub fn ids(&self) -> Result<StorageIds> {
         let (file, text) = self.configuration()?;
         ids(&text).with_context(|| format!("{}", file.display()))
     }
@@ -137,7 +137,7 @@ impl Binding {
 }
 
 /// Parses the ids that `wrangler dev` uses for local storage.
-pub fn ids(text: &str) -> Result<Ids> {
+pub fn ids(text: &str) -> Result<StorageIds> {
     let Configuration { kv_namespaces, d1_databases } = toml::from_str(text)?;
     let shard = |binding: Binding| Some((Shard::from_binding(&binding.name)?, binding.into_id()));
     let databases: BTreeMap<Shard, String> = d1_databases.into_iter().filter_map(shard).collect();
@@ -148,7 +148,7 @@ pub fn ids(text: &str) -> Result<Ids> {
     let namespace = namespace
         .with_context(|| format!("[[kv_namespaces]] has no `binding = \"{CATALOG}\"`"))?
         .into_id();
-    Ok(Ids { databases, namespace })
+    Ok(StorageIds { databases, namespace })
 }
 
 fn max_database_bytes(text: &str) -> Result<u64> {
@@ -219,7 +219,7 @@ mod tests {
             ("", "database_name = \"vault\"", "CATALOG", "VAULT"),
         ] {
             let databases = BTreeMap::from([(Shard::FIRST, database.to_owned())]);
-            let expected = Ids { databases, namespace: namespace.into() };
+            let expected = StorageIds { databases, namespace: namespace.into() };
             assert_eq!(ids(&text(kv, d1)).unwrap(), expected);
         }
         assert!(ids(include_str!("../../wrangler.toml")).is_ok());

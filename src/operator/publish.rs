@@ -53,12 +53,12 @@ impl Publish {
     /// The version to publish.
     fn folder(&self) -> Result<Folder> {
         if !self.only.is_empty() {
-            return Folder::open_part(&self.catalog, &self.only);
+            return Folder::open_with_platforms(&self.catalog, &self.only);
         }
         if !self.storage_target.remote {
             let local = self.storage_target.folder(&Project::find()?)?.join(LOCAL_CATALOG);
             if local.join("current.json").exists() {
-                return Folder::open_with(&self.catalog, &local);
+                return Folder::open_merged(&self.catalog, &local);
             }
         }
         Folder::open(&self.catalog)
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn announces_what_will_be_written() {
+    fn announces_number_of_writes() {
         for (missing, segments, is_remote, needed) in [
             (3, 200, true, "Writes 5 values: 3 of 200 segments are new."),
             (998, 998, true, "Writes 1000 values: 998 of 998 segments are new."),

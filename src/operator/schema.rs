@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_the_same_file_can_be_upgraded() {
+    fn database_with_the_same_schema_can_be_upgraded() {
         let schema = schema(&[("0001_init.sql", INIT)]);
         assert!(schema.can_upgrade(&DatabaseSchema::default()));
         assert!(schema.can_upgrade(&created(&[("0001_init.sql", INIT)])));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_another_version_of_the_file_cannot_be_upgraded() {
+    fn database_with_a_changed_schema_cannot_be_upgraded() {
         let schema = schema(&[("0001_init.sql", INIT)]);
         for (from, to) in [
             ("kind TEXT", "kind TEXT NOT NULL"),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_of_other_files_cannot_be_upgraded() {
+    fn database_with_unknown_files_cannot_be_upgraded() {
         let schema = schema(&[("0001_init.sql", INIT)]);
         let former = [("0001_api_keys.sql", INIT), ("0002_connections.sql", "")];
         assert!(!schema.can_upgrade(&created(&former)));

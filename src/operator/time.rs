@@ -97,7 +97,7 @@ impl Expiry {
     }
 }
 
-const FORMS: &str =
+const EXPIRY_FORMATS: &str =
     "a duration like 30m, 12h, 90d, 2w, or a date like 2030-01-31 or 2030-01-31T12:00:00Z";
 
 impl FromStr for Expiry {
@@ -118,7 +118,7 @@ impl FromStr for Expiry {
             let midnight = date.to_zoned(TimeZone::UTC)?.timestamp();
             return Ok(Self::At(Moment(midnight.as_millisecond())));
         }
-        bail!("expected {FORMS}")
+        bail!("expected {EXPIRY_FORMATS}")
     }
 }
 
@@ -166,7 +166,7 @@ impl FromStr for NewExpiry {
         if text == "never" {
             return Ok(Self::Never);
         }
-        text.parse().map(Self::Ends).map_err(|_| anyhow!("expected never, {FORMS}"))
+        text.parse().map(Self::Ends).map_err(|_| anyhow!("expected never, {EXPIRY_FORMATS}"))
     }
 }
 

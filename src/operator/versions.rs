@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_served_version_comes_first_then_the_latest() {
+    fn lists_served_version_first_then_newest() {
         assert_eq!(order(3), [3, 2, 1].map(|byte| id(byte).to_string()));
         assert_eq!(order(1), [1, 3, 2].map(|byte| id(byte).to_string()));
     }

@@ -107,7 +107,10 @@ fn message(output: &Output) -> String {
 }
 
 /// Parses the JSON in wrangler's output. Other lines may precede it.
-pub(super) fn json_in<T: for<'de> Deserialize<'de>>(text: &str, opening: char) -> Result<T> {
+pub(super) fn parse_json_output<T: for<'de> Deserialize<'de>>(
+    text: &str,
+    opening: char,
+) -> Result<T> {
     let start = text
         .match_indices(opening)
         .map(|(at, _)| at)
@@ -124,8 +127,8 @@ mod tests {
     #[test]
     fn finds_json_after_other_output() {
         for text in ["[1,2]", "\n[1,2]\n", "update [available]!\n[1,2]\n"] {
-            assert_eq!(json_in::<Vec<u8>>(text, '[').unwrap(), [1, 2]);
+            assert_eq!(parse_json_output::<Vec<u8>>(text, '[').unwrap(), [1, 2]);
         }
-        assert!(json_in::<Vec<u8>>("Value not found", '[').is_err());
+        assert!(parse_json_output::<Vec<u8>>("Value not found", '[').is_err());
     }
 }

@@ -8,7 +8,7 @@ use crate::util::percent::decode_form;
 
 /// Appends a caller's path and query, both percent-encoded as sent, to a server's URL. Returns
 /// `None` when the path would leave the server's path.
-pub fn url_below(server: &str, path: &str, query: &str) -> Option<String> {
+pub fn url_on_server(server: &str, path: &str, query: &str) -> Option<String> {
     if leaves_server(path) {
         return None;
     }
@@ -44,10 +44,10 @@ fn push_escape(url: &mut String, byte: u8) {
 /// Decodes the names and values of a query or a form. Also splits at `;`, as Rack does before
 /// version 3.
 pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
-    query.split(['&', ';']).map(decoded)
+    query.split(['&', ';']).map(decode_pair)
 }
 
-fn decoded(pair: &str) -> (Cow<'_, str>, Cow<'_, str>) {
+fn decode_pair(pair: &str) -> (Cow<'_, str>, Cow<'_, str>) {
     let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
     (decode_form(name).unwrap_or(Cow::Borrowed(name)), decode_form(value).unwrap_or_default())
 }
@@ -57,25 +57,25 @@ fn decoded(pair: &str) -> (Cow<'_, str>, Cow<'_, str>) {
 /// credential.
 pub fn without_parameters(url: &str, is_removed: impl Fn(&str, &str) -> bool) -> String {
     let Some((address, query)) = url.split_once('?') else { return url.to_owned() };
-    let mut kept = address.to_owned();
+    let mut remaining_url = address.to_owned();
     let mut is_first = true;
     let separators = ["&"].into_iter().chain(query.matches(['&', ';']));
     for (pair, separator) in query.split(['&', ';']).zip(separators) {
-        let (name, value) = decoded(pair);
+        let (name, value) = decode_pair(pair);
         if !is_removed(&name, &value) {
-            kept.push_str(if is_first { "?" } else { separator });
-            kept.push_str(pair);
+            remaining_url.push_str(if is_first { "?" } else { separator });
+            remaining_url.push_str(pair);
             is_first = false;
         }
     }
-    kept
+    remaining_url
 }
 
 /// The target of a redirect from `url`, if it has the same origin. Returns `None` for another
 /// origin, or a URL that parsers may interpret differently.
 pub fn redirect_target(url: &str, location: &str) -> Option<String> {
     let location = location.split('#').next().unwrap_or_default();
-    let own = origin(url)?;
+    let own_origin = origin(url)?;
     if location.is_empty() {
         return None;
     }
@@ -99,12 +99,12 @@ pub fn redirect_target(url: &str, location: &str) -> Option<String> {
         format!("{base}{folder}{location}")
     };
     // A URL with an unsafe character has no origin.
-    (origin(&target).as_deref() == Some(own.as_str())).then_some(target)
+    (origin(&target).as_deref() == Some(own_origin.as_str())).then_some(target)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{redirect_target, url_below, without_parameters};
+    use super::{redirect_target, url_on_server, without_parameters};
 
     #[test]
     fn a_path_stays_below_its_server() {
@@ -125,7 +125,7 @@ mod tests {
             (".well-known/..x", "", "https://a.example/v2/.well-known/..x"),
             ("100%", "", "https://a.example/v2/100%"),
         ] {
-            let url = url_below("https://a.example/v2", path, query);
+            let url = url_on_server("https://a.example/v2", path, query);
             assert_eq!(url.as_deref(), Some(expected), "{path}?{query}");
         }
         for path in [
@@ -153,7 +153,7 @@ mod tests {
             "%ff/%2e%2e/x",
             "%/%2e%2e/x",
         ] {
-            assert_eq!(url_below("https://a.example/v2", path, ""), None, "{path}");
+            assert_eq!(url_on_server("https://a.example/v2", path, ""), None, "{path}");
         }
     }
 

@@ -79,7 +79,7 @@ fn select(cursor: &mut Cursor<'_>, paths: &[&[String]], text: &mut String) -> bo
     let mut index = 0_usize;
     let mut inner_paths: Vec<&[String]> = Vec::new();
     cursor.parts(|cursor, name| {
-        let member = (open == '{').then(|| unescaped(name));
+        let member = (open == '{').then(|| parse_string(name));
         let is_here = |step: &&Step<'_>| step.is_for(member.as_deref(), index);
         inner_paths.clear();
         inner_paths.extend(steps.iter().filter(is_here).map(|step| step.rest));
@@ -133,7 +133,7 @@ impl<'p> Step<'p> {
 }
 
 /// Parses a JSON string.
-fn unescaped(json: &str) -> Cow<'_, str> {
+fn parse_string(json: &str) -> Cow<'_, str> {
     let plain = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match plain.filter(|plain| !plain.contains('\\')) {
         Some(plain) => Cow::Borrowed(plain),
@@ -144,16 +144,16 @@ fn unescaped(json: &str) -> Cow<'_, str> {
 /// Cuts a compact JSON value to about `budget` bytes, and returns the parts that were cut. Lists
 /// keep their first items and strings their first characters. Objects keep as many members as fit
 /// after their values are cut. Numbers are never cut.
-pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut Work) -> (String, Vec<Part>) {
+pub fn cut(json: &str, budget: usize, pointer: &str, work: &mut WorkBudget) -> (String, Vec<Part>) {
     let mut cut = CutState { parts: Vec::new(), work, levels: 0 };
     let text = cut.value(json, budget, pointer);
     (text, cut.parts)
 }
 
 /// The bytes that may still be read to cut a response, across all attempts.
-pub struct Work(usize);
+pub struct WorkBudget(usize);
 
-impl Work {
+impl WorkBudget {
     pub const fn new(json: &str) -> Self {
         Self(json.len().saturating_mul(MAX_WORK))
     }
@@ -161,7 +161,7 @@ impl Work {
 
 struct CutState<'w> {
     parts: Vec<Part>,
-    work: &'w mut Work,
+    work: &'w mut WorkBudget,
     /// The depth of the current value.
     levels: usize,
 }
@@ -282,7 +282,7 @@ impl CutState<'_> {
                 object.push(',');
             }
             object.extend([name, ":"]);
-            let step = unescaped(name).replace('~', "~0").replace('/', "~1");
+            let step = parse_string(name).replace('~', "~0").replace('/', "~1");
             object.push_str(&self.value(value, share, &format!("{pointer}/{step}")));
         }
         object.push('}');
@@ -296,11 +296,11 @@ mod tests {
     use std::hint::black_box;
     use std::time::Instant;
 
-    use super::{Work, selected};
-    use crate::platform_calls::json_cursor::minified;
+    use super::{WorkBudget, selected};
+    use crate::platform_calls::json_cursor::minify;
 
     fn cut(json: &str, budget: usize) -> (String, Vec<(String, &'static str, usize, usize)>) {
-        let (text, parts) = super::cut(json, budget, "/body", &mut Work::new(json));
+        let (text, parts) = super::cut(json, budget, "/body", &mut WorkBudget::new(json));
         let parts = parts.into_iter();
         (text, parts.map(|part| (part.pointer, part.unit, part.omitted, part.total)).collect())
     }
@@ -392,9 +392,9 @@ mod tests {
     }
 
     #[test]
-    fn attempts_to_cut_share_their_work() {
+    fn attempts_to_cut_share_a_work_budget() {
         let json = format!("[{}1]", "[1],".repeat(1000));
-        let mut work = Work::new(&json);
+        let mut work = WorkBudget::new(&json);
         for _ in 0..super::MAX_WORK {
             assert!(super::cut(&json, 500, "", &mut work).0.starts_with("[[1],"));
         }
@@ -420,7 +420,7 @@ mod tests {
             format!("[{}0]", format!("{}{},", "[".repeat(16), "]".repeat(16)).repeat(6_000)),
             format!("[{}0]", "0,".repeat(levels)),
         ] {
-            let once = fastest(&|| drop(black_box(minified(&json))));
+            let once = fastest(&|| drop(black_box(minify(&json))));
             let selected = fastest(&|| drop(black_box(selected(&json, &pointers))));
             eprintln!("RATIO {selected:?} {once:?}");
             assert!(selected < once * 60, "{selected:?}, and {once:?} to read it");

@@ -48,7 +48,7 @@ pub fn incomplete_response(status: u16) -> Problem {
 /// The error for a request without a response.
 pub fn call_error(name: &str, error: HttpError) -> CallError {
     let problem = match error {
-        HttpError::CallerLeft => return CallError::CallerDisconnected,
+        HttpError::CallerDisconnected => return CallError::CallerDisconnected,
         HttpError::TimedOut => {
             let detail = format!("{name} did not answer within 30 seconds.");
             Problem::new(Code::PlatformTimeout, detail)

@@ -6,7 +6,7 @@ use crate::auth::Principal;
 use crate::catalog::detail::{AuthMethod, Field, Kind, Server, variables};
 use crate::connect::endpoints::platform::PlatformAuth;
 use crate::connect::method::Connector;
-use crate::credentials::lifecycle::statements::check_soon;
+use crate::credentials::lifecycle::statements::schedule_check;
 use crate::credentials::model::Credentials;
 use crate::credentials::usable::UsableCredentials;
 use crate::events::statements as events;
@@ -16,10 +16,10 @@ use crate::platform_calls::address::{redirect_target, without_parameters};
 use crate::platform_calls::call_error::{CallError, call_error};
 use crate::platform_calls::expired_token::is_token_expired;
 use crate::platform_calls::headers::{NEXT, RETRIES, RETRY_AT};
-use crate::platform_calls::links::{next, path_below, with_addresses};
+use crate::platform_calls::links::{map_urls, next, path_below};
 use crate::platform_calls::overrides;
 use crate::platform_calls::retry;
-use crate::platform_calls::sigv4::{self, Signer, UNSIGNED, stamp};
+use crate::platform_calls::sigv4::{self, Signer, UNSIGNED, timestamp};
 use crate::ports::{
     Background, Clock, Db as _, Http, Payload, Ports, StreamingRequest, StreamingResponse,
 };
@@ -31,7 +31,7 @@ use crate::util::percent::encode;
 use crate::util::rfc3339::rfc3339;
 
 /// The time limit for the start of a platform's response, in milliseconds.
-pub const DEADLINE_MS: u32 = 30_000;
+pub const TIMEOUT_MS: u32 = 30_000;
 /// The maximum number of redirects.
 const MAX_REDIRECTS: u32 = 5;
 /// The maximum length of a path in an event, in bytes. Paths are percent-encoded, so they can be
@@ -101,9 +101,9 @@ pub fn retries(context: &Context<'_>) -> Result<u8, Problem> {
 }
 
 /// The problem for an invalid parameter or header.
-pub fn invalid(parameter: &str, what: &str) -> Problem {
+pub fn invalid(parameter: &str, message: &str) -> Problem {
     let location = Location::Parameter(parameter.to_owned());
-    let detail = format!("`{parameter}` {what}");
+    let detail = format!("`{parameter}` {message}");
     Problem::from_fault(Fault { code: Code::InvalidParameter, location, detail, suggestion: None })
 }
 
@@ -156,7 +156,7 @@ struct Trace {
 
 impl CallTarget<'_> {
     /// Truncates a path to [`MAX_PATH_BYTES`] bytes.
-    fn truncated(self) -> Self {
+    fn truncate(self) -> Self {
         match self {
             Self::Path(path) => Self::Path(path.get(..MAX_PATH_BYTES).unwrap_or(path)),
             action @ Self::Action(_) => action,
@@ -218,7 +218,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         let token = context.caller.token();
         let record = CallRecord {
             method: &method,
-            target: target.truncated(),
+            target: target.truncate(),
             status: outcome.as_ref().ok().map(|response| response.incoming.status),
             error: outcome.as_ref().err().map(CallError::code),
             duration_ms: ports.now().saturating_sub(began),
@@ -232,12 +232,12 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
     }
 
     async fn send_and_retry(mut self, mut call: Call<'_>) -> Result<PlatformResponse, CallError> {
-        let (mut redirects, mut sends): (u32, u32) = (0, 0);
+        let (mut redirects, mut earlier_requests): (u32, u32) = (0, 0);
         let mut may_refresh = true;
         let mut retries = if is_repeatable(&call) { self.retries } else { 0 };
         loop {
-            let response = self.send_once(&call, sends).await?;
-            sends = sends.saturating_add(1);
+            let response = self.send_once(&call, earlier_requests).await?;
+            earlier_requests = earlier_requests.saturating_add(1);
             let repeats = call.payload != Payload::Stream;
             if may_refresh
                 && repeats
@@ -268,7 +268,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             let now = self.ports.now();
             if response.status == 401 && self.can_be_checked() {
                 let Principal { account, environment, .. } = self.principal;
-                self.ports.run_in_background(check_soon(
+                self.ports.run_in_background(schedule_check(
                     account,
                     *environment,
                     &self.usable.connection.id,
@@ -285,7 +285,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
                 }
             }
             let Some(next) =
-                redirected_call(&call, &response).filter(|_| redirects < MAX_REDIRECTS)
+                follow_redirect(&call, &response).filter(|_| redirects < MAX_REDIRECTS)
             else {
                 let retry_at = wait.map(|wait| now.saturating_add(wait));
                 let incoming = self.without_credentials(response);
@@ -321,13 +321,13 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         Trace { context, ids, began: self.ports.now() }
     }
 
-    /// Adds the span of a request if spans are recorded. `sends` is the number of earlier requests
+    /// Adds the span of a request if spans are recorded. `earlier_requests` is the number of earlier requests
     /// of the same call.
     fn add_span(
         &self,
         call: &Call<'_>,
         trace: &Trace,
-        sends: u32,
+        earlier_requests: u32,
         outcome: &Result<StreamingResponse, CallError>,
     ) {
         let Some(ids) = &trace.ids else { return };
@@ -341,7 +341,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             context: trace.context.as_ref(),
             method: &call.method,
             url: &call.url,
-            resends: sends,
+            resend_count: earlier_requests,
             began: trace.began,
             ended: self.ports.now(),
             status: outcome.as_ref().ok().map(|response| response.status),
@@ -355,8 +355,12 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
         self.ports.add_span(span.to_json());
     }
 
-    /// Sends a request once. `sends` is the number of earlier requests of the same call.
-    async fn send_once(&self, call: &Call<'_>, sends: u32) -> Result<StreamingResponse, CallError> {
+    /// Sends a request once. `earlier_requests` is the number of earlier requests of the same call.
+    async fn send_once(
+        &self,
+        call: &Call<'_>,
+        earlier_requests: u32,
+    ) -> Result<StreamingResponse, CallError> {
         let (connector, method) = self.connector_and_method()?;
         let platform_auth = self.usable.auth(self.context.config());
         let auth = platform_auth.map(PlatformAuth::complete_auth).transpose()?.unwrap_or_default();
@@ -384,14 +388,14 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
                 Payload::Stream if signer.is_s3() => UNSIGNED.to_owned(),
                 Payload::Stream => return Err(too_long_to_sign(&connector.name).into()),
             };
-            let stamp = stamp(self.ports.now());
-            signer.sign(&call.method, &url, &mut headers, &payload, &stamp);
+            let timestamp = timestamp(self.ports.now());
+            signer.sign(&call.method, &url, &mut headers, &payload, &timestamp);
         }
         let (method, payload) = (call.method.as_str(), call.payload);
         let request = StreamingRequest { method, url: &url, headers: &headers, payload };
-        let outcome = self.ports.open(request, DEADLINE_MS).await;
+        let outcome = self.ports.open(request, TIMEOUT_MS).await;
         let outcome = outcome.map_err(|error| call_error(&connector.name, error));
-        self.add_span(call, &trace, sends, &outcome);
+        self.add_span(call, &trace, earlier_requests, &outcome);
         outcome
     }
 
@@ -409,17 +413,17 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
 
     /// Replaces secrets in the servers' URLs with the names of their variables.
     pub fn without_server_secrets(&self, text: &str) -> String {
-        let mut shown = text.to_owned();
-        let Ok((connector, method)) = self.connector_and_method() else { return shown };
+        let mut redacted = text.to_owned();
+        let Ok((connector, method)) = self.connector_and_method() else { return redacted };
         for Field { name, .. } in method.fields.iter().filter(|field| field.secret) {
             let has_variable = |server: &Server| variables(&server.url).any(|known| known == name);
             let value = self.usable.credentials.variable(name).filter(|value| !value.is_empty());
             if let Some(value) = value.filter(|_| connector.servers.iter().any(has_variable)) {
                 let named = format!("{{{name}}}");
-                shown = shown.replace(&encode(value), &named).replace(value, &named);
+                redacted = redacted.replace(&encode(value), &named).replace(value, &named);
             }
         }
-        shown
+        redacted
     }
 
     /// Removes the service's secrets from the URLs in a response's headers.
@@ -435,7 +439,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             };
             match name.as_str() {
                 "location" | "content-location" => *value = public(value),
-                "link" => *value = with_addresses(value, public),
+                "link" => *value = map_urls(value, public),
                 _ => {}
             }
         }
@@ -451,7 +455,7 @@ fn is_repeatable(call: &Call<'_>) -> bool {
 
 /// The next request after a redirect to the same origin. Returns `None` for other responses, and if the body can't be
 /// sent again.
-fn redirected_call<'b>(call: &Call<'b>, response: &StreamingResponse) -> Option<Call<'b>> {
+fn follow_redirect<'b>(call: &Call<'b>, response: &StreamingResponse) -> Option<Call<'b>> {
     let url = redirect_target(&call.url, response.header("location")?)?;
     let becomes_get = match response.status {
         301 | 302 => call.method == "POST",

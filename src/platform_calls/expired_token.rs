@@ -16,14 +16,16 @@ pub async fn is_token_expired(ports: &impl Http, response: &StreamingResponse) -
     match response.status {
         401 => true,
         400 | 403 if is_json() => match ports.copy(&response.body) {
-            Some(copy) => ports.read(copy, MAX_ERROR).await.is_ok_and(|bytes| says_expired(&bytes)),
+            Some(copy) => {
+                ports.read(copy, MAX_ERROR).await.is_ok_and(|bytes| reports_expiry(&bytes))
+            }
             None => false,
         },
         _ => false,
     }
 }
 
-fn says_expired(body: &[u8]) -> bool {
+fn reports_expiry(body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body).to_ascii_lowercase();
     text.contains("token") && text.contains("expired")
 }

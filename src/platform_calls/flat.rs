@@ -22,7 +22,7 @@ const PARAMETERS: [&str; 4] = ["path", "query", "header", "cookie"];
 /// arguments.
 const BODY: &str = "body";
 /// The keywords that an object schema may contain if its members become arguments.
-const SPREADABLE: [&str; 14] = [
+const SPREADABLE_KEYWORDS: [&str; 14] = [
     "$comment",
     "$schema",
     "additionalProperties",
@@ -45,7 +45,7 @@ const ANY: [&str; 6] = ["string", "number", "boolean", "object", "array", "null"
 
 /// The flat form of an action's input.
 #[derive(Debug)]
-pub struct Flat<'s> {
+pub struct FlatInput<'s> {
     schema: &'s Value,
     /// The arguments by their flat names.
     arguments: BTreeMap<String, Argument<'s>>,
@@ -57,7 +57,7 @@ pub struct Flat<'s> {
 /// An argument, with its location in the input.
 #[derive(Debug, Clone, Copy)]
 struct Argument<'s> {
-    place: &'static str,
+    location: &'static str,
     /// The original name; `None` for the whole body.
     name: Option<&'s str>,
     schema: &'s Value,
@@ -83,7 +83,7 @@ fn requires(object: &Value, name: &str) -> bool {
 }
 
 /// The object whose members can replace the body without loss.
-fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
+fn spreadable_object<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
     let mut body = body;
     for _ in 0..MAX_REFERENCES {
         let Some(reference) = body.get("$ref") else { break };
@@ -95,7 +95,7 @@ fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
     let own = body.as_object()?;
     let is_object = own.get("type").is_none_or(|kind| kind == "object");
     let is_plain =
-        own.keys().all(|key| SPREADABLE.contains(&key.as_str()) || key.starts_with("x-"));
+        own.keys().all(|key| SPREADABLE_KEYWORDS.contains(&key.as_str()) || key.starts_with("x-"));
     let is_closed = own.get("additionalProperties").is_none_or(|more| *more == Value::Bool(false));
     let properties = own.get("properties")?.as_object()?;
     let required = own.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -104,34 +104,34 @@ fn spreadable<'s>(input: &'s Value, body: &'s Value) -> Option<&'s Value> {
     (is_object && is_plain && is_closed && is_complete && !properties.is_empty()).then_some(body)
 }
 
-impl<'s> Flat<'s> {
+impl<'s> FlatInput<'s> {
     /// Flattens an action's `input`.
     pub fn new(input: &'s Value) -> Self {
         let mut arguments = Vec::new();
         let mut needs_body = false;
-        let places = input.get("properties");
-        for place in PARAMETERS {
-            if let Some(object) = places.and_then(|places| places.get(place)) {
+        let locations = input.get("properties");
+        for location in PARAMETERS {
+            if let Some(object) = locations.and_then(|locations| locations.get(location)) {
                 arguments.extend(members(object).map(|(name, schema, is_required)| Argument {
-                    place,
+                    location,
                     name: Some(name),
                     schema,
                     is_required,
                 }));
             }
         }
-        if let Some(schema) = places.and_then(|places| places.get(BODY)) {
+        if let Some(schema) = locations.and_then(|locations| locations.get(BODY)) {
             let is_required = requires(input, BODY);
-            if let Some(object) = spreadable(input, schema) {
+            if let Some(object) = spreadable_object(input, schema) {
                 needs_body = is_required;
                 arguments.extend(members(object).map(|(name, schema, is_needed)| Argument {
-                    place: BODY,
+                    location: BODY,
                     name: Some(name),
                     schema,
                     is_required: is_needed && is_required,
                 }));
             } else {
-                arguments.push(Argument { place: BODY, name: None, schema, is_required });
+                arguments.push(Argument { location: BODY, name: None, schema, is_required });
             }
         }
         Self { schema: input, arguments: name_arguments(&arguments), needs_body }
@@ -166,23 +166,24 @@ impl<'s> Flat<'s> {
     /// Maps arguments back to the input, as JSON.
     pub fn input(&self, values: &BTreeMap<String, &RawValue>) -> Result<String, Vec<Fault>> {
         let mut faults = Vec::new();
-        let mut places: BTreeMap<&str, BTreeMap<&str, &RawValue>> = BTreeMap::new();
+        let mut locations: BTreeMap<&str, BTreeMap<&str, &RawValue>> = BTreeMap::new();
         let mut whole_body = None;
         if self.needs_body {
-            places.entry(BODY).or_default();
+            locations.entry(BODY).or_default();
         }
         for (name, value) in values {
             match self.arguments.get(name) {
-                Some(Argument { place, name: Some(own), .. }) => {
-                    places.entry(place).or_default().insert(own, value);
+                Some(Argument { location, name: Some(own), .. }) => {
+                    locations.entry(location).or_default().insert(own, value);
                 }
                 Some(Argument { name: None, .. }) => whole_body = Some(*value),
                 None => {
                     let known = self.arguments.keys().map(String::as_str);
                     let suggestion = nearest(name, known, 1).pop();
-                    let meant = suggestion.as_ref().map(|name| format!("; did you mean `{name}`?"));
-                    let what = format!("is unknown{}", meant.unwrap_or_default());
-                    faults.push(Fault { pointer: pointer(name), what, suggestion });
+                    let did_you_mean =
+                        suggestion.as_ref().map(|name| format!("; did you mean `{name}`?"));
+                    let message = format!("is unknown{}", did_you_mean.unwrap_or_default());
+                    faults.push(Fault { pointer: pointer(name), message, suggestion });
                 }
             }
         }
@@ -190,9 +191,9 @@ impl<'s> Flat<'s> {
             return Err(faults);
         }
         let mut input: BTreeMap<&str, Box<RawValue>> = BTreeMap::new();
-        for (place, members) in places {
+        for (location, members) in locations {
             let text = json::text(&members);
-            input.insert(place, RawValue::from_string(text).unwrap_or_default());
+            input.insert(location, RawValue::from_string(text).unwrap_or_default());
         }
         if let Some(body) = whole_body {
             input.insert(BODY, body.to_owned());
@@ -203,10 +204,10 @@ impl<'s> Flat<'s> {
     /// Maps the pointer of a fault in the input to the arguments.
     pub fn pointer(&self, input_pointer: &str) -> String {
         let mut steps = input_pointer.splitn(4, '/').skip(1);
-        let (place, name, rest) = (steps.next().unwrap_or_default(), steps.next(), steps.next());
+        let (location, name, rest) = (steps.next().unwrap_or_default(), steps.next(), steps.next());
         let name = name.map(|name| name.replace("~1", "/").replace("~0", "~"));
         for (flat, argument) in &self.arguments {
-            if argument.place != place {
+            if argument.location != location {
                 continue;
             }
             if argument.name.is_none() {
@@ -229,22 +230,22 @@ fn pointer(name: &str) -> String {
 /// several locations, with invalid characters replaced, and with a number appended if the name is
 /// taken.
 fn name_arguments<'s>(arguments: &[Argument<'s>]) -> BTreeMap<String, Argument<'s>> {
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut locations: BTreeMap<&str, usize> = BTreeMap::new();
     for argument in arguments {
-        let occurs = places.entry(argument.name()).or_default();
+        let occurs = locations.entry(argument.name()).or_default();
         *occurs = occurs.saturating_add(1);
     }
     let is_own = |argument: &&Argument<'_>| {
         let name = argument.name();
-        is_allowed(name) && places.get(name) == Some(&1)
+        is_allowed(name) && locations.get(name) == Some(&1)
     };
     let mut named: BTreeMap<String, Argument<'s>> = by_insertion(
         arguments.iter().filter(is_own).map(|argument| (argument.name().to_owned(), *argument)),
     );
     for argument in arguments.iter().filter(|argument| !is_own(argument)) {
         let clean = replace_invalid(argument.name());
-        let prefixed = cut(format!("{}_{clean}", argument.place), MAX_NAME_BYTES);
-        let occurs_once = places.get(argument.name()) == Some(&1);
+        let prefixed = cut(format!("{}_{clean}", argument.location), MAX_NAME_BYTES);
+        let occurs_once = locations.get(argument.name()) == Some(&1);
         let first = if occurs_once && !clean.is_empty() { clean } else { prefixed.clone() };
         let numbered = (2_u32..).map(|number| {
             let end = format!("_{number}");
@@ -289,8 +290,8 @@ fn cut(mut name: String, max: usize) -> String {
 /// Adds a `type` to each schema, and `items` to each list: many models reject schemas without them.
 fn with_types(schema: &Value) -> Value {
     let Value::Object(own) = schema else {
-        let is_anything = *schema == Value::Bool(true);
-        return if is_anything { json!({"type": ANY, "items": {}}) } else { schema.clone() };
+        let allows_anything = *schema == Value::Bool(true);
+        return if allows_anything { json!({"type": ANY, "items": {}}) } else { schema.clone() };
     };
     let each = |(key, value): (&String, &Value)| {
         let value = match (key.as_str(), value) {

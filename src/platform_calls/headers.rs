@@ -1,6 +1,6 @@
 //! Selects the headers to forward to a platform and back to the caller.
 
-use crate::credentials::request_auth::{is_same_header, with_hyphens};
+use crate::credentials::request_auth::{is_same_header, normalize_header_name};
 use crate::http::message::CONNECT_CODE;
 use crate::ports::user_agent;
 
@@ -142,20 +142,23 @@ fn named_by_connection(headers: &[(String, String)]) -> Vec<String> {
 /// because CGI replaces it with underscores.
 pub fn may_be_sent(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    let read_name = with_hyphens(name);
+    let cgi_name = normalize_header_name(name);
     // The prefixes end with a hyphen, so trailing punctuation is kept to compare with them.
-    let read_name = read_name.trim_start_matches('-');
-    let trimmed = read_name.trim_end_matches('-');
+    let cgi_name = cgi_name.trim_start_matches('-');
+    let trimmed = cgi_name.trim_end_matches('-');
     !name.is_empty()
         && name.bytes().all(is_token)
         && !HOP_BY_HOP.contains(&trimmed)
         && !is_one_of(trimmed, &DROPPED_REQUEST_HEADERS, &[])
-        && !is_one_of(read_name, &[], &DROPPED_REQUEST_PREFIXES)
+        && !is_one_of(cgi_name, &[], &DROPPED_REQUEST_PREFIXES)
 }
 
 /// The headers of a caller's request to forward; `secrets` are the names of headers for the
 /// caller's key. Names are in lower case.
-pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String, String)> {
+pub fn forwarded_request_headers(
+    sent: &[(String, String)],
+    secrets: &[String],
+) -> Vec<(String, String)> {
     let own = named_by_connection(sent);
     let is_secret = |name: &str| secrets.iter().any(|secret| is_same_header(secret, name));
     let passes = |name: &String| may_be_sent(name) && !is_secret(name) && !own.contains(name);
@@ -168,7 +171,7 @@ pub fn to_platform(sent: &[(String, String)], secrets: &[String]) -> Vec<(String
 
 /// Whether a response header keeps its name. Platforms return limits and ids in headers with many
 /// names.
-fn keeps_its_name(name: &str) -> bool {
+fn keeps_name(name: &str) -> bool {
     if is_one_of(name, &INTERPRETED_HEADERS, &INTERPRETED_PREFIXES)
         || is_one_of(name, &[], &DROPPED_REQUEST_PREFIXES)
     {
@@ -183,7 +186,7 @@ fn keeps_its_name(name: &str) -> bool {
 /// The headers of a platform's response to forward. Those that describe the response keep their
 /// names. All others are renamed to `x-platform-…`, which no browser or cache interprets. So is
 /// `x-request-id`, because this service sets its own.
-pub fn to_caller(received: Vec<(String, String)>) -> Vec<(String, String)> {
+pub fn forwarded_response_headers(received: Vec<(String, String)>) -> Vec<(String, String)> {
     let own = named_by_connection(&received);
     let passes = |name: &String| {
         !HOP_BY_HOP.contains(&name.as_str())
@@ -192,7 +195,7 @@ pub fn to_caller(received: Vec<(String, String)>) -> Vec<(String, String)> {
     };
     let renamed = |(name, value): (String, String)| match name.as_str() {
         "x-request-id" => ("x-platform-request-id".to_owned(), value),
-        other if keeps_its_name(other) => (name, value),
+        other if keeps_name(other) => (name, value),
         other => (format!("{RENAMED_PREFIX}{}", other.strip_prefix("x-").unwrap_or(other)), value),
     };
     received.into_iter().filter(|(name, _)| passes(name)).map(renamed).collect()
@@ -211,7 +214,7 @@ pub fn rename_redirect(status: u16, headers: &mut [(String, String)]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{rename_redirect, to_caller, to_platform};
+    use super::{forwarded_request_headers, forwarded_response_headers, rename_redirect};
 
     fn pairs(names: &[&str]) -> Vec<(String, String)> {
         names.iter().map(|name| ((*name).to_owned(), "v".to_owned())).collect()
@@ -300,18 +303,18 @@ mod tests {
         ];
         let secrets = ["x-service-secret".to_owned(), "x-own-key".to_owned()];
         let sent = [pairs(&kept), pairs(&dropped)].concat();
-        assert_eq!(names(&to_platform(&sent, &secrets)), kept);
+        assert_eq!(names(&forwarded_request_headers(&sent, &secrets)), kept);
         // Headers listed in `Connection` are dropped. A request without `User-Agent` gets one.
         let sent = [
             ("connection".to_owned(), "close, X-Own".to_owned()),
             ("x-own".to_owned(), "v".to_owned()),
         ];
         let agent = ("user-agent".to_owned(), "connector-vault".to_owned());
-        assert_eq!(to_platform(&sent, &secrets), [agent]);
+        assert_eq!(forwarded_request_headers(&sent, &secrets), [agent]);
         for (sent, passed) in
             [(&["accept"][..], &["accept", "user-agent"][..]), (&["user-agent"], &["user-agent"])]
         {
-            assert_eq!(names(&to_platform(&pairs(sent), &secrets)), passed);
+            assert_eq!(names(&forwarded_request_headers(&pairs(sent), &secrets)), passed);
         }
     }
 
@@ -350,7 +353,7 @@ mod tests {
             "proxy-authenticate",
         ];
         let received = [pairs(&kept), pairs(&dropped)].concat();
-        assert_eq!(names(&to_caller(received)), kept);
+        assert_eq!(names(&forwarded_response_headers(received)), kept);
         for name in [
             "www-authenticate",
             "authentication-info",
@@ -382,7 +385,7 @@ mod tests {
             "stripe-version",
         ] {
             let renamed = format!("x-platform-{name}");
-            assert_eq!(names(&to_caller(pairs(&[name]))), [renamed.as_str()]);
+            assert_eq!(names(&forwarded_response_headers(pairs(&[name]))), [renamed.as_str()]);
         }
         for (name, renamed) in [
             ("x-accel-redirect", "x-platform-accel-redirect"),
@@ -393,15 +396,15 @@ mod tests {
             ("cf-request-id", "x-platform-cf-request-id"),
             ("x-request-id", "x-platform-request-id"),
         ] {
-            assert_eq!(names(&to_caller(pairs(&[name]))), [renamed]);
+            assert_eq!(names(&forwarded_response_headers(pairs(&[name]))), [renamed]);
         }
         let own = ("connection".to_owned(), "close, X-Own".to_owned());
         let received = [vec![own], pairs(&["x-own", "etag"])].concat();
-        assert_eq!(names(&to_caller(received)), ["etag"]);
+        assert_eq!(names(&forwarded_response_headers(received)), ["etag"]);
     }
 
     #[test]
-    fn no_client_follows_a_redirect() {
+    fn redirects_are_renamed_so_that_no_client_follows_them() {
         for (status, expected) in [
             (200, "location"),
             (201, "location"),

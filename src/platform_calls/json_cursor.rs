@@ -2,22 +2,22 @@
 //! responses have up to 8 MiB and four million items.
 
 /// Removes the white space between the tokens of JSON.
-pub fn minified(json: &str) -> String {
-    let mut short = String::with_capacity(json.len());
+pub fn minify(json: &str) -> String {
+    let mut minified = String::with_capacity(json.len());
     let (mut is_text, mut is_escaped, mut kept) = (false, false, 0_usize);
     for (at, byte) in json.bytes().enumerate() {
         if is_text {
             is_text = is_escaped || byte != b'"';
             is_escaped = !is_escaped && byte == b'\\';
         } else if byte.is_ascii_whitespace() {
-            short.push_str(json.get(kept..at).unwrap_or_default());
+            minified.push_str(json.get(kept..at).unwrap_or_default());
             kept = at.saturating_add(1);
         } else {
             is_text = byte == b'"';
         }
     }
-    short.push_str(json.get(kept..).unwrap_or_default());
-    short
+    minified.push_str(json.get(kept..).unwrap_or_default());
+    minified
 }
 
 /// A position in valid JSON without white space.
@@ -121,12 +121,12 @@ impl<'a> Cursor<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cursor, minified};
+    use super::{Cursor, minify};
 
     #[test]
-    fn white_space_is_left_out_between_tokens_only() {
+    fn minify_removes_white_space_only_between_tokens() {
         let json = "{ \"a b\" :\n [ 1 , \"\\\" x\" ,\t\"\\\\\" , true ] }";
-        assert_eq!(minified(json), "{\"a b\":[1,\"\\\" x\",\"\\\\\",true]}");
+        assert_eq!(minify(json), "{\"a b\":[1,\"\\\" x\",\"\\\\\",true]}");
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_their_names_and_values() {
+    fn each_part_has_its_name_and_value() {
         for (json, expected) in [
             ("[]", vec![]),
             ("{}", vec![]),

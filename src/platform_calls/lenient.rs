@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 const MAX_SCHEMAS: usize = 200;
 
 /// Replaces strings with the values that the schema expects. Keeps a string that matches no schema.
-pub fn coerced(schema: &Value, input: Value) -> Value {
-    Lenient { root: schema }.value(&[schema], input)
+pub fn coerce(schema: &Value, input: Value) -> Value {
+    InputCoercion { root: schema }.value(&[schema], input)
 }
 
-struct Lenient<'s> {
+struct InputCoercion<'s> {
     root: &'s Value,
 }
 
@@ -27,11 +27,11 @@ struct Leaves<'s> {
     allow_anything: bool,
 }
 
-impl<'s> Lenient<'s> {
+impl<'s> InputCoercion<'s> {
     fn value(&self, schemas: &[&'s Value], value: Value) -> Value {
         let mut leaves = Leaves::default();
         for schema in schemas {
-            self.gather(schema, false, &mut leaves);
+            self.collect_leaves(schema, false, &mut leaves);
         }
         let value = match value {
             Value::String(text) => parse_text(&leaves, text),
@@ -66,7 +66,7 @@ impl<'s> Lenient<'s> {
         }
         let mut leaves = Leaves::default();
         for schema in schemas {
-            self.gather(schema, false, &mut leaves);
+            self.collect_leaves(schema, false, &mut leaves);
         }
         let allowed: Vec<&str> = leaves.schemas.iter().flat_map(|schema| types(schema)).collect();
         let kind = if value.is_null() { "null" } else { "string" };
@@ -76,7 +76,7 @@ impl<'s> Lenient<'s> {
             && !allowed.contains(&kind)
     }
 
-    fn gather(&self, schema: &'s Value, is_alternative: bool, leaves: &mut Leaves<'s>) {
+    fn collect_leaves(&self, schema: &'s Value, is_alternative: bool, leaves: &mut Leaves<'s>) {
         if leaves.schemas.len() >= MAX_SCHEMAS {
             return;
         }
@@ -88,16 +88,16 @@ impl<'s> Lenient<'s> {
         let target = map.get("$ref").and_then(Value::as_str);
         let target = target.and_then(|reference| self.root.pointer(reference.strip_prefix('#')?));
         if let Some(target) = target {
-            self.gather(target, is_alternative, leaves);
+            self.collect_leaves(target, is_alternative, leaves);
         }
         let list = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
         for schema in list("allOf") {
-            self.gather(schema, false, leaves);
+            self.collect_leaves(schema, false, leaves);
         }
         let mut has_alternatives = false;
         for schema in list("anyOf").chain(list("oneOf")) {
             has_alternatives = true;
-            self.gather(schema, true, leaves);
+            self.collect_leaves(schema, true, leaves);
         }
         let has_restriction = target.is_some() || has_alternatives || map.contains_key("allOf");
         leaves.allow_anything |= is_alternative && !has_restriction && types(map).is_empty();
@@ -170,9 +170,9 @@ fn is_required(leaves: &Leaves<'_>, name: &str) -> bool {
 
 fn member_schemas<'s>(leaves: &Leaves<'s>, name: &str) -> Vec<&'s Value> {
     let member_schema = |schema: &&'s Map<String, Value>| schema.get("properties")?.get(name);
-    let found: Vec<&Value> = leaves.schemas.iter().filter_map(member_schema).collect();
-    if !found.is_empty() {
-        return found;
+    let coerced_value: Vec<&Value> = leaves.schemas.iter().filter_map(member_schema).collect();
+    if !coerced_value.is_empty() {
+        return coerced_value;
     }
     leaves.schemas.iter().filter_map(|schema| schema.get("additionalProperties")).collect()
 }
@@ -189,7 +189,7 @@ fn item_schemas<'s>(leaves: &Leaves<'s>, index: usize) -> Vec<&'s Value> {
 mod tests {
     use serde_json::json;
 
-    use super::coerced;
+    use super::coerce;
 
     #[test]
     #[rustfmt::skip] // one case per line
@@ -242,7 +242,7 @@ mod tests {
             (json!({"type": "array", "items": {"type": "integer"}}), json!([null, 1]), json!([null, 1])),
             (json!({"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "boolean"}}}]}), json!({"a": "1", "b": "true"}), json!({"a": 1, "b": true})),
         ] {
-            assert_eq!(coerced(&schema, given.clone()), expected, "{schema} {given}");
+            assert_eq!(coerce(&schema, given.clone()), expected, "{schema} {given}");
         }
     }
 }

@@ -65,14 +65,14 @@ impl Link<'_> {
 }
 
 /// Applies `change` to each URL of the header.
-pub fn with_addresses(header: &str, change: impl Fn(&str) -> String) -> String {
-    let mut changed = String::with_capacity(header.len());
+pub fn map_urls(header: &str, change: impl Fn(&str) -> String) -> String {
+    let mut rewritten = String::with_capacity(header.len());
     for Link { before, address, parameters } in links(header) {
-        changed.push_str(before);
-        changed.push_str(&change(address));
-        changed.push_str(parameters);
+        rewritten.push_str(before);
+        rewritten.push_str(&change(address));
+        rewritten.push_str(parameters);
     }
-    changed
+    rewritten
 }
 
 /// The URL of the next page.
@@ -87,21 +87,21 @@ pub fn path_below(server: &str, url: &str, address: &str) -> Option<String> {
     if origin(&url)? != origin(server)? {
         return None;
     }
-    let path = after_host(&url)?.strip_prefix(after_host(server)?.trim_end_matches('/'))?;
+    let path = path_and_query(&url)?.strip_prefix(path_and_query(server)?.trim_end_matches('/'))?;
     let relative =
         if path.is_empty() || path.starts_with('?') { path } else { path.strip_prefix('/')? };
     (!leaves_server(relative.split('?').next().unwrap_or_default())).then(|| relative.to_owned())
 }
 
 /// The part of a URL after its host and port.
-fn after_host(url: &str) -> Option<&str> {
+fn path_and_query(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
     rest.get(rest.find(['/', '?']).unwrap_or(rest.len())..)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{next, path_below, with_addresses};
+    use super::{map_urls, next, path_below};
 
     #[test]
     fn the_next_page_is_the_link_with_that_relation() {
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn each_address_of_a_header_is_changed() {
         let header = "<a?k=s&p=1>; rel=\"next\", <b?k=s>; title=\"x, <y>\"; rel=last";
-        let changed = with_addresses(header, |address| address.replace("k=s", "k="));
-        assert_eq!(changed, "<a?k=&p=1>; rel=\"next\", <b?k=>; title=\"x, <y>\"; rel=last");
-        assert_eq!(with_addresses("no link", str::to_owned), "");
+        let rewritten = map_urls(header, |address| address.replace("k=s", "k="));
+        assert_eq!(rewritten, "<a?k=&p=1>; rel=\"next\", <b?k=>; title=\"x, <y>\"; rel=last");
+        assert_eq!(map_urls("no link", str::to_owned), "");
     }
 
     #[test]

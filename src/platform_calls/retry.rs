@@ -6,7 +6,7 @@ use crate::util::rfc3339::parse;
 
 /// The headers that contain the end of a rate limit, the most precise first. GitHub, Discord,
 /// Twitter, `OpenAI`, Okta and the IETF draft (draft-ietf-httpapi-ratelimit-headers) use them.
-const RESETS: [&str; 7] = [
+const RESET_HEADERS: [&str; 7] = [
     "x-ratelimit-reset-after",
     "ratelimit-reset",
     "x-ratelimit-reset",
@@ -28,12 +28,12 @@ pub fn wait(response: &StreamingResponse, now_ms: u64) -> Option<u64> {
     if !matches!(response.status, 429 | 503) {
         return None;
     }
-    let stated = response.header("retry-after");
-    let resets = || RESETS.iter().find_map(|name| reset(response.header(name)?, now_ms));
+    let wait_header = response.header("retry-after");
+    let resets = || RESET_HEADERS.iter().find_map(|name| reset(response.header(name)?, now_ms));
     // The value may be a fraction of a second, or a date.
-    stated
+    wait_header
         .and_then(|text| reset(text, now_ms))
-        .or_else(|| retry_after(stated, now_ms))
+        .or_else(|| retry_after(wait_header, now_ms))
         .or_else(resets)
 }
 
@@ -47,13 +47,13 @@ fn reset(text: &str, now_ms: u64) -> Option<u64> {
     let number = text.parse::<f64>().ok().filter(|number| *number >= 0.0);
     match number {
         Some(number) if number >= MIN_TIMESTAMP_MS => {
-            Some(rounded_up(number)?.saturating_sub(now_ms))
+            Some(round_up(number)?.saturating_sub(now_ms))
         }
         Some(number) if number >= MIN_TIMESTAMP => {
-            Some(rounded_up(number * 1000.0)?.saturating_sub(now_ms))
+            Some(round_up(number * 1000.0)?.saturating_sub(now_ms))
         }
-        Some(seconds) => rounded_up((seconds * 1000.0).min(MAX_MS)),
-        None => rounded_up(duration(text)?.min(MAX_MS)),
+        Some(seconds) => round_up((seconds * 1000.0).min(MAX_MS)),
+        None => round_up(duration(text)?.min(MAX_MS)),
     }
 }
 
@@ -81,7 +81,7 @@ fn duration(text: &str) -> Option<f64> {
 }
 
 /// Rounds milliseconds up to a whole number.
-fn rounded_up(milliseconds: f64) -> Option<u64> {
+fn round_up(milliseconds: f64) -> Option<u64> {
     let rounded = milliseconds.ceil();
     #[expect(
         clippy::cast_possible_truncation,

@@ -35,7 +35,7 @@ pub fn hash(body: &[u8]) -> String {
 pub fn canonical(url: &str) -> String {
     let (address, query) = url.split_once('?').unwrap_or((url, ""));
     let (origin, path) = split_path(address);
-    let path: Vec<String> = path.split('/').map(escaped).collect();
+    let path: Vec<String> = path.split('/').map(normalize_escaping).collect();
     let mut canonical = origin.to_owned() + &path.join("/");
     let mut separator = '?';
     for (name, value) in pairs(query) {
@@ -59,7 +59,7 @@ fn split_path(address: &str) -> (&str, &str) {
 }
 
 /// Normalizes the escaping of a string.
-fn escaped(text: &str) -> String {
+fn normalize_escaping(text: &str) -> String {
     decode(text).map_or_else(|| encode(text), |plain| encode(&plain))
 }
 
@@ -68,7 +68,7 @@ fn pairs(query: &str) -> impl Iterator<Item = (String, Option<String>)> {
     query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, value) =
             pair.split_once('=').map_or((pair, None), |(name, value)| (name, Some(value)));
-        (escaped(name), value.map(escaped))
+        (normalize_escaping(name), value.map(normalize_escaping))
     })
 }
 
@@ -79,21 +79,21 @@ impl Signer<'_> {
     }
 
     /// Adds the signature headers. `headers` are all headers of the request, in lower case; `payload` is the [`hash`]
-    /// of its body, or [`UNSIGNED`]; `stamp` is the time as `20150830T123600Z`.
+    /// of its body, or [`UNSIGNED`]; `timestamp` is the time as `20150830T123600Z`.
     pub fn sign(
         &self,
         method: &str,
         url: &str,
         headers: &mut Vec<(String, String)>,
         payload: &str,
-        stamp: &str,
+        timestamp: &str,
     ) {
         // The signature replaces the caller's signature headers.
         let signature_headers =
             ["x-amz-date", "x-amz-security-token", "x-amz-content-sha256", "authorization"];
         headers.retain(|(name, _)| !signature_headers.contains(&name.as_str()));
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
-        add("x-amz-date", stamp);
+        add("x-amz-date", timestamp);
         if let Some(token) = self.session_token {
             add("x-amz-security-token", token);
         }
@@ -104,7 +104,7 @@ impl Signer<'_> {
         let is_signed = |name: &str| name == "content-type" || name.starts_with("x-amz-");
         let signed = headers.iter().filter(|(name, _)| is_signed(name));
         let signed: Vec<_> = signed.map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let value = self.authorization(method, url, &signed, payload, stamp);
+        let value = self.authorization(method, url, &signed, payload, timestamp);
         headers.push(("authorization".to_owned(), value));
     }
 
@@ -115,7 +115,7 @@ impl Signer<'_> {
         url: &str,
         signed: &[(&str, &str)],
         payload: &str,
-        stamp: &str,
+        timestamp: &str,
     ) -> String {
         let (address, query) = url.split_once('?').unwrap_or((url, ""));
         let (origin, path) = split_path(address);
@@ -144,9 +144,9 @@ impl Signer<'_> {
         let path = self.canonical_path(path);
         let query = canonical_query(query);
         let request = format!("{method}\n{path}\n{query}\n{lines}\n{names}\n{payload}");
-        let date = stamp.get(..8).unwrap_or_default();
+        let date = timestamp.get(..8).unwrap_or_default();
         let scope = format!("{date}/{}/{}/aws4_request", self.region, self.service);
-        let text = format!("AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{}", hash(request.as_bytes()));
+        let text = format!("AWS4-HMAC-SHA256\n{timestamp}\n{scope}\n{}", hash(request.as_bytes()));
         let secret = format!("AWS4{}", self.secret_key);
         let mut key = mac(secret.as_bytes(), &[date.as_bytes()]);
         for piece in [self.region, self.service, "aws4_request"] {
@@ -164,7 +164,7 @@ impl Signer<'_> {
         if path.is_empty() {
             return "/".to_owned();
         }
-        let segment = if self.is_s3() { escaped } else { encode };
+        let segment = if self.is_s3() { normalize_escaping } else { encode };
         let segments = path.split('/').map(segment);
         segments.collect::<Vec<_>>().join("/")
     }
@@ -180,7 +180,7 @@ fn canonical_query(query: &str) -> String {
 }
 
 /// The time in the format of signatures: `20150830T123600Z`.
-pub fn stamp(milliseconds: u64) -> String {
+pub fn timestamp(milliseconds: u64) -> String {
     let text = crate::util::rfc3339::rfc3339(milliseconds).unwrap_or_default();
     let text = text.split('.').next().unwrap_or_default();
     let digits: String = text.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
@@ -189,7 +189,7 @@ pub fn stamp(milliseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Signer, UNSIGNED, canonical, hash, stamp};
+    use super::{Signer, UNSIGNED, canonical, hash, timestamp};
 
     /// The key of AWS's published test suite for version 4.
     const SUITE: Signer<'_> = Signer {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sent_url_equals_the_signed_url() {
+    fn the_url_is_sent_as_it_is_signed() {
         for (url, expected) in [
             ("https://b.example", "https://b.example"),
             ("http://b.example:8080/a//b/", "http://b.example:8080/a//b/"),
@@ -367,7 +367,7 @@ mod tests {
             "https://b.example/k",
             &mut headers,
             UNSIGNED,
-            &stamp(1_440_938_160_000),
+            &timestamp(1_440_938_160_000),
         );
         let value = |name: &str| {
             let mut values = headers.iter().filter(|(known, _)| known == name);

@@ -11,7 +11,7 @@ use super::http::HttpRequest;
 
 /// D1's messages for a batch whose result is unknown because the connection was lost. The batch may
 /// be retried.
-const LOST: [&str; 3] = [
+const CONNECTION_LOST: [&str; 3] = [
     "Network connection lost",
     "storage caused object to be reset",
     "reset because its code was updated",
@@ -19,10 +19,10 @@ const LOST: [&str; 3] = [
 
 /// The message of local storage while another program, such as `wrangler dev`, is writing to the
 /// database file.
-const BUSY: &str = "SQLITE_BUSY";
+const DATABASE_BUSY: &str = "SQLITE_BUSY";
 
 /// The message of the triggers that reject changes to an account that is moving.
-const MOVED: &str = "the account is being moved to another database";
+const ACCOUNT_MOVING: &str = "the account is being moved to another database";
 /// The message of the trigger that limits an end user's changes.
 const TOO_MANY_CHANGES: &str = "too many changes within 24 hours";
 
@@ -53,8 +53,8 @@ impl StorageError {
     }
 
     /// Whether a change was rejected because its account is moving.
-    pub fn is_moved(&self) -> bool {
-        Finder::new(MOVED).find(self.cause.as_bytes()).is_some()
+    pub fn is_account_moving(&self) -> bool {
+        Finder::new(ACCOUNT_MOVING).find(self.cause.as_bytes()).is_some()
     }
 
     /// Whether a change was rejected because its actor has made too many changes.
@@ -65,9 +65,9 @@ impl StorageError {
     /// Creates an error from D1's message.
     pub fn from_d1(report: &str) -> Self {
         let contains = |text: &str| Finder::new(text).find(report.as_bytes()).is_some();
-        let retry = if contains(BUSY) {
+        let retry = if contains(DATABASE_BUSY) {
             Retry::Busy
-        } else if LOST.into_iter().any(contains) {
+        } else if CONNECTION_LOST.into_iter().any(contains) {
             Retry::Lost
         } else {
             Retry::Never
@@ -205,5 +205,5 @@ pub trait Background {
     fn run_in_background(&self, statement: Statement);
 
     /// Sends a request to another service after the response. Ignores the status of the reply.
-    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32);
+    fn send_in_background(&self, request: HttpRequest, timeout_ms: u32);
 }

@@ -73,7 +73,7 @@ pub enum HttpError {
     /// The response is longer than [`MAX_RESPONSE`].
     TooLarge,
     /// The caller that caused the request has disconnected.
-    CallerLeft,
+    CallerDisconnected,
 }
 
 /// The maximum size of another service's response, in bytes.
@@ -127,7 +127,7 @@ pub trait Http {
     fn send(
         &self,
         request: HttpRequest,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> impl Future<Output = Result<HttpResponse, HttpError>>;
 
     /// Sends a request and returns as soon as the response begins. The deadline starts when the
@@ -135,7 +135,7 @@ pub trait Http {
     fn open(
         &self,
         request: StreamingRequest<'_>,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> impl Future<Output = Result<StreamingResponse, HttpError>>;
 
     /// Reads the whole body of a streamed response. Fails with [`HttpError::TooLarge`] if it is

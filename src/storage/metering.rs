@@ -22,13 +22,13 @@ use crate::usage::counts::UsageDimensions;
 use crate::webhooks::statements::deliveries::select_if_due;
 
 /// The maximum number of tries for reading a value, or for a batch whose connection was lost.
-const TRIES: u32 = 3;
+const MAX_TRIES: u32 = 3;
 /// The maximum number of tries for a batch while another program is writing. They take about 5
 /// seconds.
-const BUSY_TRIES: u32 = 8;
+const MAX_BUSY_TRIES: u32 = 8;
 /// The minimum pause before the second try of a batch, in milliseconds. Each further pause is twice
 /// as long.
-const PAUSE_MS: u32 = 40;
+const MIN_PAUSE_MS: u32 = 40;
 /// The timeout of storage and queue operations, in milliseconds.
 pub(crate) const STORAGE_TIMEOUT_MS: u32 = 10_000;
 /// The timeout of the rate limiter, in milliseconds.
@@ -44,8 +44,8 @@ pub struct Metered<'a, P> {
     rows_written: Cell<u64>,
     blob_reads: Cell<u64>,
     repeated: Cell<bool>,
-    pending_use: Cell<Option<(UseId, Statement)>>,
-    settled_use: Cell<Option<UseId>>,
+    pending_last_use: Cell<Option<(UseId, Statement)>>,
+    recorded_last_use: Cell<Option<UseId>>,
     has_deliveries: Cell<bool>,
     size: Cell<u64>,
     session: RefCell<Option<ReplicaSession>>,
@@ -72,8 +72,8 @@ impl<'a, P: Ports> Metered<'a, P> {
             rows_written: Cell::new(0),
             blob_reads: Cell::new(0),
             repeated: Cell::new(false),
-            pending_use: Cell::new(None),
-            settled_use: Cell::new(None),
+            pending_last_use: Cell::new(None),
+            recorded_last_use: Cell::new(None),
             has_deliveries: Cell::new(false),
             size: Cell::new(0),
             session: RefCell::new(None),
@@ -117,7 +117,7 @@ impl<P: Ports> Db for Metered<'_, P> {
             return Ok(Vec::new());
         }
         let (mut tries, mut pauses) = (1, 1);
-        let mut included_use = None;
+        let mut included_last_use = None;
         let is_audited = statements.iter().any(|statement| is_audited(&statement.sql));
         let actor = self.actor.borrow().clone().filter(|_| is_audited);
         let has_actor = actor.is_some();
@@ -126,18 +126,18 @@ impl<P: Ports> Db for Metered<'_, P> {
             statements.push(audit::clear_actor());
         }
         // Writes may create events, so the same batch also checks whether deliveries are due.
-        let is_write = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read(sql);
+        let is_write = |sql: &str| !sql.starts_with("SELECT") && !audit::is_read_entry(sql);
         let has_writes = statements.iter().any(|statement| is_write(&statement.sql));
         let due_index = has_writes.then_some(statements.len());
         if has_writes {
             statements.push(select_if_due(self.now()));
         }
         // Not added if a replica may run the batch, because a replica accepts no writes.
-        // `write_use_later` then records the use.
+        // `record_last_use_later` then records the use.
         if !self.allows_replica()
-            && let Some((use_id, statement)) = self.pending_use.take()
+            && let Some((use_id, statement)) = self.pending_last_use.take()
         {
-            included_use = Some(use_id);
+            included_last_use = Some(use_id);
             statements.push(statement);
         }
         loop {
@@ -161,8 +161,8 @@ impl<P: Ports> Db for Metered<'_, P> {
                     if let Some(last) = sets.last() {
                         self.size.set(last.size_after);
                     }
-                    if included_use.is_some() {
-                        self.settled_use.set(included_use);
+                    if included_last_use.is_some() {
+                        self.recorded_last_use.set(included_last_use);
                     }
                     let has_due =
                         due_index.and_then(|at| sets.get(at)).is_some_and(|set| set.json != "[]");
@@ -172,18 +172,18 @@ impl<P: Ports> Db for Metered<'_, P> {
                     }
                     return Ok(sets);
                 }
-                Err(StorageError { retry: Retry::Busy, .. }) if pauses < BUSY_TRIES => {
+                Err(StorageError { retry: Retry::Busy, .. }) if pauses < MAX_BUSY_TRIES => {
                     self.sleep(self.pause(pauses)).await;
                     pauses = pauses.saturating_add(1);
                     continue;
                 }
-                Err(StorageError { retry: Retry::Lost, .. }) if tries < TRIES => {
+                Err(StorageError { retry: Retry::Lost, .. }) if tries < MAX_TRIES => {
                     self.repeated.set(true);
                 }
-                Err(StorageError { retry: Retry::Never, .. }) if included_use.is_some() => {
+                Err(StorageError { retry: Retry::Never, .. }) if included_last_use.is_some() => {
                     // The transaction was rolled back. Retries without the write of the key's last
                     // use, because the database may reject only this write.
-                    self.settled_use.set(included_use.take());
+                    self.recorded_last_use.set(included_last_use.take());
                     statements.pop();
                 }
                 Err(error) => return Err(error),
@@ -248,7 +248,7 @@ impl<P: Ports> Metered<'_, P> {
 
     /// Attributes the request to the platform of a connection and, unless the caller has an
     /// identity, to the connection's identity.
-    pub fn count_for(&self, connection: &Connection) {
+    pub fn set_usage_connection(&self, connection: &Connection) {
         if let Some(dimensions) = self.usage_dimensions.borrow_mut().as_mut() {
             dimensions.platform = Some(connection.platform.clone());
             dimensions.identity.get_or_insert_with(|| connection.identity.clone());
@@ -291,10 +291,10 @@ impl<P: Ports> Metered<'_, P> {
 
     /// Records the last use of a key in the background, because a replica authenticated the key and
     /// accepts no writes.
-    pub fn write_use_later(&self) {
-        if let Some((use_id, statement)) = self.pending_use.take() {
+    pub fn record_last_use_later(&self) {
+        if let Some((use_id, statement)) = self.pending_last_use.take() {
             self.ports.run_in_background(statement);
-            self.settled_use.set(Some(use_id));
+            self.recorded_last_use.set(Some(use_id));
         }
     }
 
@@ -318,19 +318,19 @@ impl<P: Ports> Metered<'_, P> {
     }
 
     /// Whether a batch was retried, so that an earlier try may already have run it.
-    pub fn was_repeated(&self) -> bool {
+    pub fn was_retried(&self) -> bool {
         self.repeated.get()
     }
 
     /// Adds the statement that records the last use of the key to the request's next batch.
-    pub fn write_use(&self, due: Option<(UseId, Statement)>) {
-        self.pending_use.set(due);
+    pub fn add_last_use(&self, due: Option<(UseId, Statement)>) {
+        self.pending_last_use.set(due);
     }
 
     /// The last use that was recorded, or that the database rejected. Returns `None` if neither
     /// happened.
-    pub const fn settled_use(&self) -> Option<UseId> {
-        self.settled_use.get()
+    pub const fn recorded_last_use(&self) -> Option<UseId> {
+        self.recorded_last_use.get()
     }
 
     /// Whether webhook deliveries are due after the changes of this request.
@@ -348,7 +348,7 @@ impl<P: Ports> Metered<'_, P> {
         let mut jitter = [0];
         self.fill(&mut jitter);
         let [jitter] = jitter;
-        PAUSE_MS
+        MIN_PAUSE_MS
             .saturating_mul(1 << tries.saturating_sub(1).min(8))
             .saturating_add(u32::from(jitter))
     }
@@ -359,14 +359,14 @@ impl<P: Background> Background for Metered<'_, P> {
         self.ports.run_in_background(statement);
     }
 
-    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
-        self.ports.send_in_background(request, deadline_ms);
+    fn send_in_background(&self, request: HttpRequest, timeout_ms: u32) {
+        self.ports.send_in_background(request, timeout_ms);
     }
 }
 
 impl<P: Blobs + Clock> Blobs for Metered<'_, P> {
     async fn get(&self, key: &str) -> Result<Option<Rc<dyn Blob>>, StorageError> {
-        let mut tries = TRIES;
+        let mut tries = MAX_TRIES;
         loop {
             add(&self.blob_reads, 1);
             tries = tries.saturating_sub(1);
@@ -410,20 +410,16 @@ impl<P: Random> Random for Metered<'_, P> {
 }
 
 impl<P: Http> Http for Metered<'_, P> {
-    async fn send(
-        &self,
-        request: HttpRequest,
-        deadline_ms: u32,
-    ) -> Result<HttpResponse, HttpError> {
-        self.ports.send(request, deadline_ms).await
+    async fn send(&self, request: HttpRequest, timeout_ms: u32) -> Result<HttpResponse, HttpError> {
+        self.ports.send(request, timeout_ms).await
     }
 
     async fn open(
         &self,
         request: StreamingRequest<'_>,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
-        self.ports.open(request, deadline_ms).await
+        self.ports.open(request, timeout_ms).await
     }
 
     async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {

@@ -34,7 +34,7 @@ pub fn session(
     shard: u16,
 ) -> Result<Option<ReplicaSession>, Problem> {
     let Some(value) = request.header(BOOKMARK) else { return Ok(None) };
-    if !endpoint.takes_bookmark() {
+    if !endpoint.supports_bookmark() {
         return Ok(None);
     }
     let (digits, bookmark) = match value.split_once('.') {

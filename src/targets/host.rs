@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 /// them (`home`, `corp`, `mail`), and domains that routers, companies and clusters use without
 /// registration (Kubernetes: `svc`, `cluster`, `pod`; Consul: `consul`; `OpenStack`:
 /// `openstacklocal`).
-const PRIVATE: [&str; 25] = [
+const PRIVATE_TLDS: [&str; 25] = [
     "alt",
     "arpa",
     "belkin",
@@ -42,7 +42,7 @@ pub enum Host {
     Public,
     /// The local machine: `localhost`, a subdomain of `localhost`, or a loopback address in its
     /// usual notation.
-    Own,
+    Loopback,
     /// A name in a private network.
     Private,
     /// A string that URL parsers interpret as an IP address.
@@ -56,23 +56,23 @@ impl Host {
     pub fn parse(host: &str) -> Self {
         let host = host.to_ascii_lowercase();
         if host.starts_with('[') {
-            return if host == "[::1]" { Self::Own } else { Self::Ip };
+            return if host == "[::1]" { Self::Loopback } else { Self::Ip };
         }
         if !is_name(&host) {
             return Self::Malformed;
         }
         if is_ip(&host) {
             let is_own = host.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback());
-            return if is_own { Self::Own } else { Self::Ip };
+            return if is_own { Self::Loopback } else { Self::Ip };
         }
         let Some((_, top)) = host.rsplit_once('.') else {
-            return if host == "localhost" { Self::Own } else { Self::Private };
+            return if host == "localhost" { Self::Loopback } else { Self::Private };
         };
         let is_top = top.len() > 1
             && (top.starts_with("xn--") || top.bytes().all(|byte| byte.is_ascii_lowercase()));
         match top {
-            "localhost" => Self::Own,
-            _ if PRIVATE.contains(&top) => Self::Private,
+            "localhost" => Self::Loopback,
+            _ if PRIVATE_TLDS.contains(&top) => Self::Private,
             _ if is_top => Self::Public,
             _ => Self::Malformed,
         }

@@ -110,11 +110,11 @@ impl Targets {
         }
         match host {
             Host::Public => {}
-            Host::Own if self.local => {}
-            Host::Own | Host::Private if !host::is_ip(address.host) => {
+            Host::Loopback if self.local => {}
+            Host::Loopback | Host::Private if !host::is_ip(address.host) => {
                 return Err(TargetError::PrivateName);
             }
-            Host::Own | Host::Private | Host::Ip => return Err(TargetError::IpAddress),
+            Host::Loopback | Host::Private | Host::Ip => return Err(TargetError::IpAddress),
             Host::Malformed => return Err(TargetError::Host),
         }
         let is_allowed = address.port.is_none_or(|port| port == 443 || declared_port == Some(port));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_are_refused_everywhere() {
+    fn other_addresses_are_rejected_everywhere() {
         let start = "https://example.com/";
         let longest = format!("{start}{}", "a".repeat(4096 - start.len()));
         assert_eq!(PUBLIC.check(&longest), Ok(()));
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn origins_have_one_form() {
+    fn origins_are_normalized() {
         for (url, expected) in [
             ("https://Example.com/a?b", Some("https://example.com")),
             ("https://example.com:443", Some("https://example.com")),

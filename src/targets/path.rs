@@ -18,14 +18,14 @@ pub fn leaves_server(path: &str) -> bool {
             // The loop ends because each decoding shortens the path.
             Some(decoded) if decoded != text => text = decoded.into_owned(),
             Some(_) => return false,
-            None => return leaves_server_half_decoded(&text),
+            None => return leaves_server_partially_decoded(&text),
         }
     }
 }
 
 /// Like [`leaves_server`], for a path in which some escapes are malformed or not UTF-8. Servers may
 /// still decode the other escapes.
-fn leaves_server_half_decoded(path: &str) -> bool {
+fn leaves_server_partially_decoded(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let plain = lower.replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '\\', ';']).any(|segment| matches!(segment, "." | ".."))

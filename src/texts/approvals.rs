@@ -99,13 +99,13 @@ texts! {
         "Revenez à votre agent. Vous pouvez fermer cette page.",
         "Vuelva a su agente. Puede cerrar esta página.",
         "エージェントに戻ってください。このページは閉じてかまいません。";
-    DID_DONE:
+    CALL_SUCCEEDED:
         "Done: the platform responded with status {status}.",
         "Erledigt: Die Plattform hat mit Status {status} geantwortet.",
         "C’est fait\u{a0}: la plateforme a répondu avec le statut {status}.",
         "Hecho: la plataforma ha respondido con el estado {status}.",
         "完了しました。プラットフォームの応答ステータスは{status}です。";
-    DID_REFUSED:
+    CALL_REFUSED:
         "The platform refused the call with status {status}.",
         "Die Plattform hat den Aufruf mit Status {status} abgelehnt.",
         "La plateforme a refusé l’appel avec le statut {status}.",

@@ -4,7 +4,7 @@ use crate::http::message::Request;
 
 /// The maximum length of a language tag, in characters. RFC 5646, section 4.4.1, requires support
 /// for at least 35.
-const MAX_TAG: usize = 35;
+const MAX_TAG_LENGTH: usize = 35;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Language {
@@ -56,7 +56,7 @@ impl Language {
             let Some(language) = parts.next().and_then(Self::from_tag) else { continue };
             let weight =
                 parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-            let weight = weight.map_or(1000, crate::http::page::weight_of);
+            let weight = weight.map_or(1000, crate::http::page::parse_weight);
             if weight > best.0 {
                 best = (weight, language);
             }
@@ -76,7 +76,7 @@ pub fn tag(text: &str) -> Option<&'static str> {
     let is_language = subtags.next().is_some_and(|first| {
         (2..=8).contains(&first.len()) && first.bytes().all(|byte| byte.is_ascii_alphabetic())
     });
-    let is_good = text.len() <= MAX_TAG && is_language && subtags.all(is_subtag);
+    let is_good = text.len() <= MAX_TAG_LENGTH && is_language && subtags.all(is_subtag);
     (!is_good).then_some(
         "must be a language tag (BCP 47) of at most 35 characters, such as `de` or `fr-CA`",
     )
@@ -88,7 +88,7 @@ mod tests {
     use crate::http::message::Request;
 
     #[test]
-    fn the_language_is_that_of_the_app_or_else_of_the_browser_or_else_english() {
+    fn prefers_language_of_app_then_browser_then_english() {
         struct Case {
             tag: Option<&'static str>,
             accept: Option<&'static str>,

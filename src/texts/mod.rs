@@ -9,7 +9,7 @@ pub mod language;
 
 use std::collections::BTreeSet;
 
-use crate::branding::{Branding, Look};
+use crate::branding::{Appearance, Branding};
 use crate::http::config::Config;
 use language::Language;
 
@@ -35,24 +35,24 @@ pub type Values<'a> = &'a [(&'a str, &'a str)];
 #[derive(Debug, Clone, Copy)]
 pub struct Wording<'a> {
     pub language: Language,
-    pub look: Look<'a>,
+    pub appearance: Appearance<'a>,
 }
 
 impl<'a> Wording<'a> {
     pub fn new(config: &'a Config, language: Language) -> Self {
-        Self { language, look: Look::from_config(config) }
+        Self { language, appearance: Appearance::from_config(config) }
     }
 
     /// Adds the branding of an account.
     pub fn for_account(self, own: &'a Branding) -> Self {
-        Self { look: self.look.with(own), ..self }
+        Self { appearance: self.appearance.with(own), ..self }
     }
 
     /// Formats a text with values. Every text can also contain `{app}`, or `{theApp}` if the user
     /// may not have seen the app. German texts can also contain `{appDative}` and `{theAppDative}`.
-    pub fn say(&self, text: &Text, values: Values<'_>) -> String {
+    pub fn format_text(&self, text: &Text, values: Values<'_>) -> String {
         let mut filled = String::new();
-        let mut rest = text.within(self.language);
+        let mut rest = text.in_language(self.language);
         while let Some((before, placeholder)) = rest.split_once('{') {
             filled.push_str(before);
             let (name, after) = placeholder.split_once('}').unwrap_or((placeholder, ""));
@@ -75,10 +75,10 @@ impl<'a> Wording<'a> {
             "theAppDative" => connect::THE_APP_DATIVE,
             _ => return String::new(),
         };
-        if let Some(app) = self.look.name {
+        if let Some(app) = self.appearance.name {
             return app.to_owned();
         }
-        let app = text.within(self.language);
+        let app = text.in_language(self.language);
         let mut letters = app.chars();
         match letters.next().filter(|_| name == "App") {
             Some(first) => first.to_uppercase().chain(letters).collect(),
@@ -88,7 +88,7 @@ impl<'a> Wording<'a> {
 }
 
 impl Text {
-    pub fn within(&self, language: Language) -> &'static str {
+    pub fn in_language(&self, language: Language) -> &'static str {
         let [english, german, french, spanish, japanese] = self.0;
         match language {
             Language::English => english,
@@ -110,14 +110,14 @@ pub fn placeholders(text: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::language::Language;
-    use super::{Look, Text, Wording, agents, approvals, connect, download, placeholders};
+    use super::{Appearance, Text, Wording, agents, approvals, connect, download, placeholders};
 
     #[test]
     fn a_text_has_the_same_values_in_each_language() {
         for (name, text) in [connect::ALL, agents::ALL, approvals::ALL, download::ALL].concat() {
-            let expected = placeholders(text.within(Language::English));
+            let expected = placeholders(text.in_language(Language::English));
             for language in Language::ALL {
-                let translated = text.within(language);
+                let translated = text.in_language(language);
                 assert_eq!(placeholders(translated), expected, "{name} in {language:?}");
                 assert!(!translated.is_empty() && translated.trim() == translated, "{name}");
             }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_contain_the_name_of_the_app_or_words_for_it() {
+    fn texts_contain_the_app_name_or_a_fallback() {
         let text = Text([
             "{App} and {platform}",
             "zu {appDative}",
@@ -140,12 +140,12 @@ mod tests {
             (Language::Spanish, "acme y {x}", "Esta aplicación y {x}"),
             (Language::Japanese, "acmeの{x}", "このアプリの{x}"),
         ] {
-            let say = |app| {
-                Wording { language, look: Look { name: app, ..Look::default() } }
-                    .say(&text, &[("platform", "{x}")])
+            let format_text = |app| {
+                Wording { language, appearance: Appearance { name: app, ..Appearance::default() } }
+                    .format_text(&text, &[("platform", "{x}")])
             };
-            assert_eq!(say(Some("acme")), named);
-            assert_eq!(say(None), unnamed);
+            assert_eq!(format_text(Some("acme")), named);
+            assert_eq!(format_text(None), unnamed);
         }
     }
 }

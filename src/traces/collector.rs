@@ -64,7 +64,7 @@ mod tests {
     use super::Collector;
 
     #[test]
-    fn spans_go_to_https_or_this_machine_only() {
+    fn collector_url_must_be_https_or_loopback() {
         for (url, expected) in [
             ("https://otlp.example", Some("https://otlp.example/v1/traces")),
             ("https://otlp.example/otlp/", Some("https://otlp.example/otlp/v1/traces")),

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_replaces_the_parent_and_otherwise_the_context_passes_unchanged() {
+    fn replaces_parent_only_with_a_span() {
         let sent = format!("cc-{TRACE}-{PARENT}-ff-more");
         let pairs = [("accept", "*/*"), ("traceparent", sent.as_str()), ("tracestate", "a=1")];
         let context = TraceContext::read(&headers(&pairs)).unwrap();

@@ -62,7 +62,7 @@ pub struct PlatformSpan<'a> {
     /// The URL of the request. Only its scheme, host and port are sent.
     pub url: &'a str,
     /// The number of earlier requests for the same call.
-    pub resends: u32,
+    pub resend_count: u32,
     /// Milliseconds since 1970-01-01 UTC.
     pub began: u64,
     /// When the response began or the request failed, in milliseconds since 1970-01-01 UTC.
@@ -113,8 +113,8 @@ impl PlatformSpan<'_> {
         let status = self.status.map(|status| number("http.response.status_code", status.into()));
         attributes.extend(status);
         attributes.extend(error.map(|error| text("error.type", error)));
-        if self.resends > 0 {
-            attributes.push(number("http.request.resend_count", self.resends));
+        if self.resend_count > 0 {
+            attributes.push(number("http.request.resend_count", self.resend_count));
         }
         let mut span = json!({
             "traceId": self.ids.trace_id,

@@ -35,7 +35,7 @@ pub struct UsageDimensions {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Row {
+pub struct CountKey {
     pub caller: String,
     /// Days since 1970-01-01 UTC.
     pub day: u64,
@@ -50,11 +50,11 @@ pub struct Row {
 
 /// A row with its number of requests, in the format that the SQL statement parses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Count(pub Row, pub u64);
+pub struct Count(pub CountKey, pub u64);
 
 impl Serialize for Count {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(Row { caller, day, endpoint, status, platform, identity }, requests) = self;
+        let Self(CountKey { caller, day, endpoint, status, platform, identity }, requests) = self;
         (caller, day, endpoint, format!("{status}xx"), platform, identity, requests)
             .serialize(serializer)
     }
@@ -62,8 +62,8 @@ impl Serialize for Count {
 
 /// The counts for one database.
 #[derive(Debug, Default)]
-struct Pending {
-    rows: HashMap<Row, u64>,
+struct PendingCounts {
+    rows: HashMap<CountKey, u64>,
     /// When the pending flush was started, in milliseconds since 1970-01-01 UTC.
     flush_since: Option<u64>,
     /// Whether a flush without delay was started.
@@ -72,7 +72,7 @@ struct Pending {
 
 /// The counts that this isolate has not written yet, by shard number.
 #[derive(Debug, Default)]
-pub struct UsageCounts(RefCell<HashMap<u16, Pending>>);
+pub struct UsageCounts(RefCell<HashMap<u16, PendingCounts>>);
 
 impl UsageCounts {
     /// Counts a request. `status` is the status of the response.
@@ -80,7 +80,7 @@ impl UsageCounts {
         let Ok(mut all) = self.0.try_borrow_mut() else { return };
         let rows = &mut all.entry(database).or_default().rows;
         let in_path = counted.platform_in_path.filter(|_| status < 400);
-        let mut row = Row {
+        let mut row = CountKey {
             caller: counted.caller,
             day: day(now),
             endpoint: counted.endpoint,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_begins_with_the_first_count_and_at_once_when_the_rows_are_full() {
+    fn flush_starts_with_first_count_and_immediately_when_full() {
         let counts = UsageCounts::default();
         assert_eq!(counts.due_flush(0, 0), None);
         counts.add(0, counted(0), 200, 0);

@@ -15,7 +15,7 @@ mod tests {
     use super::fold;
 
     #[test]
-    fn prefix_folds_like_the_whole() {
+    fn prefix_folds_like_the_whole_string() {
         let text = "ΟΔΥΣΣΕΥΣ Straße İstanbul ÀÉ";
         for (end, _) in text.char_indices() {
             assert!(fold(text).starts_with(&fold(text.get(..end).unwrap())), "{end}");

@@ -75,11 +75,11 @@ impl Value {
     /// Calls `report` with the path of each duplicate member in the value. Duplicates are rejected
     /// because some parsers use the first one and others the last. `path` is the path of the value
     /// itself.
-    pub fn each_duplicate(&self, path: &[&str], report: &mut dyn FnMut(&[&str])) {
+    pub fn for_each_duplicate(&self, path: &[&str], report: &mut dyn FnMut(&[&str])) {
         match self {
             Self::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    item.each_duplicate(&[path, &[&index.to_string()]].concat(), report);
+                    item.for_each_duplicate(&[path, &[&index.to_string()]].concat(), report);
                 }
             }
             Self::Object(members) => {
@@ -89,7 +89,7 @@ impl Value {
                     if !seen.insert(name) {
                         report(&path);
                     }
-                    value.each_duplicate(&path, report);
+                    value.for_each_duplicate(&path, report);
                 }
             }
             _ => {}

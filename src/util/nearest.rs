@@ -58,21 +58,21 @@ fn nearest_of<'a>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum MatchKind {
     /// A part of the known name equals the requested name, except for typos.
-    MistypedPart,
+    TypoInPart,
     /// A part of the requested name equals the known name.
     ContainsKnown,
     /// The names are equal, except for typos.
-    Mistyped,
+    Typo,
     /// The requested name has several parts, and each of them is a prefix of a part of the known
     /// name.
-    Parts,
+    AllParts,
     /// One name is a prefix of the other, or the requested name is a prefix of a part of the known
     /// name.
-    Begins,
+    Prefix,
     /// A part of the known name equals the requested name.
     Part,
     /// The names are equal, except for case and separators.
-    Same,
+    Equal,
 }
 
 /// The kind of match, and the ratio of the lengths or of correct letters in thousandths.
@@ -114,30 +114,30 @@ impl Name {
         }
         let per_mille = per_mille(sent.len().min(other.len()), sent.len().max(other.len()));
         if sent == other {
-            return Some((MatchKind::Same, per_mille));
+            return Some((MatchKind::Equal, per_mille));
         }
         let is_part = |part: &str, of: &Self| of.parts.iter().any(|one| one == part);
         if is_part(sent, &known) {
             return Some((MatchKind::Part, per_mille));
         }
-        let part_begins = || known.parts.iter().any(|part| begins(part, sent));
-        if begins(other, sent) || begins(sent, other) || part_begins() {
-            return Some((MatchKind::Begins, per_mille));
+        let part_begins = || known.parts.iter().any(|part| has_prefix(part, sent));
+        if has_prefix(other, sent) || has_prefix(sent, other) || part_begins() {
+            return Some((MatchKind::Prefix, per_mille));
         }
         let begins_part =
-            |part: &String| known.parts.iter().any(|one| one == part || begins(one, part));
+            |part: &String| known.parts.iter().any(|one| one == part || has_prefix(one, part));
         if self.parts.len() > 1 && self.parts.iter().all(begins_part) {
-            return Some((MatchKind::Parts, per_mille));
+            return Some((MatchKind::AllParts, per_mille));
         }
-        if let Some(ratio) = mistyped(sent, other) {
-            return Some((MatchKind::Mistyped, ratio));
+        if let Some(ratio) = typo_ratio(sent, other) {
+            return Some((MatchKind::Typo, ratio));
         }
         if is_part(other, self) {
             return Some((MatchKind::ContainsKnown, per_mille));
         }
-        let ratio = known.parts.iter().filter_map(|part| mistyped(sent, part)).max();
+        let ratio = known.parts.iter().filter_map(|part| typo_ratio(sent, part)).max();
         // Of equally similar names, the shorter one is more likely.
-        ratio.map(|ratio| (MatchKind::MistypedPart, ratio.saturating_mul(per_mille) / 1000))
+        ratio.map(|ratio| (MatchKind::TypoInPart, ratio.saturating_mul(per_mille) / 1000))
     }
 }
 
@@ -146,7 +146,7 @@ fn per_mille(part: usize, whole: usize) -> usize {
     part.saturating_mul(1000).checked_div(whole).unwrap_or(0)
 }
 
-fn begins(text: &str, prefix: &str) -> bool {
+fn has_prefix(text: &str, prefix: &str) -> bool {
     prefix.len() >= MIN_PREFIX_CHARS && text.starts_with(prefix)
 }
 
@@ -155,7 +155,7 @@ fn begins(text: &str, prefix: &str) -> bool {
 /// Accepts one typo in strings of three or more letters, two from six letters, and three from ten.
 /// Two or more are accepted only if the first letters are equal, because people rarely mistype the
 /// first letter and another one.
-pub fn mistyped(sent: &str, known: &str) -> Option<usize> {
+pub fn typo_ratio(sent: &str, known: &str) -> Option<usize> {
     let [sent_chars, known_chars] = [sent, known].map(|text| text.chars().count());
     let length = sent_chars.max(known_chars);
     let limit: usize = match length {

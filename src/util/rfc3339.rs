@@ -72,7 +72,7 @@ mod tests {
     use super::{parse_to_millisecond, rfc3339};
 
     #[test]
-    fn parts_of_a_second_are_read_to_the_millisecond() {
+    fn parses_fractions_to_milliseconds() {
         for (text, expected) in [
             ("1970-01-01T00:00:01Z", Some(1000)),
             ("1970-01-01T00:00:01.5Z", Some(1500)),

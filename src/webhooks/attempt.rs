@@ -4,7 +4,7 @@
 use crate::terms::named;
 
 /// The timeout for a receiver's response, in milliseconds.
-pub const DEADLINE_MS: u32 = 15_000;
+pub const TIMEOUT_MS: u32 = 15_000;
 /// How long a delivery is claimed, in milliseconds. Longer than an attempt can take.
 pub const LEASE_MS: u64 = 60_000;
 /// The backoff after failed attempts, in milliseconds: 5 s, 5 min, 30 min, then 2, 5, 10, 14, 20 and 24 h.
@@ -38,7 +38,7 @@ named! {
 
 /// The next state of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextState {
     Delivered,
     /// The delivery is retried at this time, in milliseconds since 1970-01-01 UTC.
     At(u64),
@@ -77,17 +77,17 @@ impl AttemptOutcome {
     }
 
     /// The next state of the delivery. `attempts` is the number of this attempt, starting at 1.
-    pub fn next(self, attempts: u64, now: u64) -> Next {
+    pub fn next(self, attempts: u64, now: u64) -> NextState {
         if self.is_success() {
-            return Next::Delivered;
+            return NextState::Delivered;
         }
         let index = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-        let Some(pause) = BACKOFF_MS.get(index) else { return Next::Failed };
+        let Some(pause) = BACKOFF_MS.get(index) else { return NextState::Failed };
         let requested = match self {
             Self::Status(_, Some(requested)) => requested.min(MAX_BACKOFF_MS),
             _ => 0,
         };
-        Next::At(now.saturating_add(requested.max(*pause)))
+        NextState::At(now.saturating_add(requested.max(*pause)))
     }
 
     /// The reason for disabling the webhook after this attempt, if any. `failing_since` is the time
@@ -104,7 +104,7 @@ impl AttemptOutcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{AttemptOutcome, DeliveryError, DisableReason, GRACE_PERIOD_MS, Next};
+    use super::{AttemptOutcome, DeliveryError, DisableReason, GRACE_PERIOD_MS, NextState};
 
     #[test]
     fn a_delivery_is_attempted_ten_times() {
@@ -113,11 +113,11 @@ mod tests {
         let mut pauses = Vec::new();
         for attempts in 1..=10 {
             match outcome.next(attempts, now) {
-                Next::At(at) => {
+                NextState::At(at) => {
                     pauses.push((at - now) / 1000);
                     now = at;
                 }
-                next => assert_eq!((next, attempts), (Next::Failed, 10)),
+                next => assert_eq!((next, attempts), (NextState::Failed, 10)),
             }
         }
         let hours = [2, 5, 10, 14, 20, 24].map(|hours| hours * 3600);
@@ -129,19 +129,23 @@ mod tests {
         for (requested, pause) in [(None, 5), (Some(1), 5), (Some(60), 60), (Some(999_999), 86_400)]
         {
             let outcome = AttemptOutcome::Status(429, requested.map(|seconds| seconds * 1000));
-            assert_eq!(outcome.next(1, 0), Next::At(pause * 1000), "{requested:?}");
+            assert_eq!(outcome.next(1, 0), NextState::At(pause * 1000), "{requested:?}");
         }
     }
 
     #[test]
     fn only_2xx_is_success() {
         for status in [200, 201, 202, 204, 299] {
-            assert_eq!(AttemptOutcome::Status(status, None).next(1, 0), Next::Delivered);
+            assert_eq!(AttemptOutcome::Status(status, None).next(1, 0), NextState::Delivered);
         }
         for status in [100, 199, 300, 302, 304, 400, 404, 410, 429, 500, 503] {
-            assert_eq!(AttemptOutcome::Status(status, None).next(1, 0), Next::At(5000), "{status}");
+            assert_eq!(
+                AttemptOutcome::Status(status, None).next(1, 0),
+                NextState::At(5000),
+                "{status}"
+            );
         }
-        assert_eq!(AttemptOutcome::Failed(DeliveryError::TimedOut).next(10, 0), Next::Failed);
+        assert_eq!(AttemptOutcome::Failed(DeliveryError::TimedOut).next(10, 0), NextState::Failed);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::ports::{
 use crate::storage::metering::Metered;
 use crate::targets::Targets;
 use crate::terms::Environment;
-use crate::webhooks::attempt::{AttemptOutcome, DEADLINE_MS, DeliveryError};
+use crate::webhooks::attempt::{AttemptOutcome, DeliveryError, TIMEOUT_MS};
 use crate::webhooks::secret::{Secrets, seal_context};
 use crate::webhooks::statements::deliveries::{
     ClaimedDelivery, claim, disable, mark_failing, mark_working, select_claimed, select_events,
@@ -36,7 +36,7 @@ pub const BATCH_SIZE: usize = 8;
 /// per webhook is limited, so the release of completed claims must not wait for a slow receiver.
 const STORE_AFTER_MS: [u32; 2] = [1_000, 3_000];
 /// The delay before retrying a delivery that this service could not sign, in milliseconds.
-const RETRY_MS: u64 = 60 * 60 * 1000;
+const UNSIGNED_RETRY_MS: u64 = 60 * 60 * 1000;
 
 /// A claimed delivery, as selected by [`select_claimed`].
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ struct Row {
 
 /// A row that [`select_if_more_due`] selects.
 #[derive(Deserialize)]
-struct Due {}
+struct MoreDueRow {}
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DeliveryRun {
@@ -65,7 +65,7 @@ pub struct DeliveryRun {
 
 /// The outcomes that a run has not stored yet.
 #[derive(Default)]
-struct Unstored<'r> {
+struct UnstoredOutcomes<'r> {
     /// Each with the duration of the attempt in milliseconds.
     attempts: Vec<(&'r Row, AttemptOutcome, u64)>,
     /// Deliveries that could not be attempted, with the cause.
@@ -85,7 +85,7 @@ pub async fn deliver<P: Ports>(
     let batch = [claim(now, lease, BATCH_SIZE)].into_iter().chain(select).collect();
     let sets = ports.batch(batch).await?;
     let (rows, events): (Vec<Row>, Vec<Event>) = (all_rows(&sets, 1)?, all_rows(&sets, 2)?);
-    let unstored = RefCell::new(Unstored::default());
+    let unstored = RefCell::new(UnstoredOutcomes::default());
     let attempts = rows.iter().zip(&events).map(|(row, event)| {
         let unstored = &unstored;
         Box::pin(async move {
@@ -126,14 +126,14 @@ impl DeliveryRun {
     /// Stores outcomes. Starts another run if more deliveries are due.
     async fn store<P: Ports>(
         &mut self,
-        Unstored { attempts, faults }: Unstored<'_>,
+        UnstoredOutcomes { attempts, faults }: UnstoredOutcomes<'_>,
         lease: &str,
         ports: &Metered<'_, P>,
         start_run: &impl AsyncFn() -> Result<(), StorageError>,
     ) -> Result<(), Problem> {
         let (now, mut statements) = (ports.now(), Vec::new());
         for (row, fault) in faults {
-            statements.push(row.claimed(lease).reschedule(now.saturating_add(RETRY_MS)));
+            statements.push(row.claimed(lease).reschedule(now.saturating_add(UNSIGNED_RETRY_MS)));
             let (webhook, event) = (&row.webhook_id, row.event_id);
             self.faults.push(format!("delivery of {event} to {webhook}: {fault}"));
         }
@@ -149,7 +149,7 @@ impl DeliveryRun {
         let last = statements.len();
         statements.push(select_if_more_due(now, BATCH_SIZE));
         let sets = ports.batch(statements).await?;
-        if first_row::<Due>(&sets, last)?.is_some() {
+        if first_row::<MoreDueRow>(&sets, last)?.is_some() {
             start_run().await?;
         }
         Ok(())
@@ -212,7 +212,7 @@ pub async fn send<P: Ports>(
     ];
     let payload = Payload::Bytes(message.body);
     let request = StreamingRequest { method: "POST", url: message.url, headers: &headers, payload };
-    match ports.open(request, DEADLINE_MS).await {
+    match ports.open(request, TIMEOUT_MS).await {
         Ok(response) => {
             let requested = retry_after(response.header("retry-after"), ports.now());
             AttemptOutcome::Status(response.status, requested)

@@ -151,7 +151,7 @@ mod tests {
     use super::Webhook;
 
     #[test]
-    fn debug_shows_neither_address_nor_secret() {
+    fn debug_shows_neither_url_nor_secret() {
         let row = json!({
             "account": "a", "environment": "test", "id": "7", "url": "https://hooks.example/s3cret",
             "description": null, "types": "[]", "active": 1, "sealed": "s3cret", "failing_since": null,

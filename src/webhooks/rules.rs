@@ -34,7 +34,7 @@ mod tests {
     use super::{MAX_DESCRIPTION, MAX_URL, description, url};
 
     #[test]
-    fn addresses_and_descriptions_have_a_length_and_plain_characters() {
+    fn limits_length_and_characters_of_fields() {
         let longest = "é".repeat(MAX_DESCRIPTION);
         for text in ["d", "two words", longest.as_str()] {
             assert_eq!(description(text), None, "{text}");

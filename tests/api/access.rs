@@ -36,7 +36,7 @@ fn id_of(api: &Api) -> String {
 }
 
 #[test]
-fn keys_without_the_scope_read_and_write_nothing() {
+fn rejects_keys_without_the_required_scope() {
     let api = Api::with_catalog();
     let id = id_of(&api);
     for scopes in [
@@ -46,7 +46,7 @@ fn keys_without_the_scope_read_and_write_nothing() {
         vec![Scope::ConnectionsWrite, Scope::CatalogRead],
     ] {
         let key = api.env.key("acme", Environment::Test, &scopes, None);
-        api.use_key(&key);
+        api.mark_key_used(&key);
         let before = api.env.dump();
         for (request, scope) in requests(&key, &id) {
             if scopes.contains(&scope) {
@@ -130,17 +130,17 @@ fn revocation_and_expiry_take_effect_in_the_same_batch() {
     let end = api.env.now.get() + 1000;
     let expiring = api.env.key("acme", Environment::Test, &Scope::ALL, Some(end));
     let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
-    let ask = |key: &ApiKey| api.send(&requests(key, &id)[3].0).status;
-    assert_eq!((ask(&expiring), ask(&revoked)), (200, 200));
+    let send_request = |key: &ApiKey| api.send(&requests(key, &id)[3].0).status;
+    assert_eq!((send_request(&expiring), send_request(&revoked)), (200, 200));
     // Make the isolate cache both keys: cached keys must not delay revocation or expiry.
     for key in [&expiring, &revoked] {
         assert_eq!(api.send(&as_key(key, "GET", "/v1/available-connectors")).status, 200);
     }
     api.env.revoke(&revoked);
     api.env.wait(999);
-    assert_eq!((ask(&expiring), ask(&revoked)), (200, 401));
+    assert_eq!((send_request(&expiring), send_request(&revoked)), (200, 401));
     api.env.wait(1);
-    assert_eq!(ask(&expiring), 401);
+    assert_eq!(send_request(&expiring), 401);
     let before = api.env.dump();
     for (request, _) in requests(&expiring, &id).into_iter().chain(requests(&revoked, &id)) {
         assert_eq!(api.send(&request).status, 401, "{request:?}");
@@ -151,11 +151,15 @@ fn revocation_and_expiry_take_effect_in_the_same_batch() {
 #[test]
 fn malformed_keys_never_reach_storage() {
     let api = Api::with_catalog();
-    let good = api.key.reveal().to_owned();
+    let valid_secret = api.key.reveal().to_owned();
     api.env.db_fails.set(true);
-    for secret in
-        [good.get(1..).unwrap(), &good.replace("test", "live"), "x", "", &format!("{good}0")]
-    {
+    for secret in [
+        valid_secret.get(1..).unwrap(),
+        &valid_secret.replace("test", "live"),
+        "x",
+        "",
+        &format!("{valid_secret}0"),
+    ] {
         for (mut request, _) in requests(&api.key, UNKNOWN_ID) {
             request.headers[0].1 = secret.into();
             let response = api.send(&request);
@@ -206,7 +210,7 @@ fn rejects_unsupported_methods() {
 }
 
 #[test]
-fn head_is_get_without_a_body() {
+fn head_returns_the_get_headers_without_a_body() {
     let api = Api::with_catalog();
     let id = id_of(&api);
     foreign_connection_id(&api);
@@ -250,40 +254,74 @@ fn checks_have_a_fixed_order() {
     let id = id_of(&api);
     let foreign = api.env.key("beta", Environment::Test, &Scope::ALL, None);
     let foreign = api.create_as(&foreign, &minimal("ann"))["id"].as_str().unwrap().to_owned();
-    let powerless = api.env.key("acme", Environment::Test, &[Scope::CatalogRead], None);
-    api.use_key(&powerless);
+    let key_without_scope = api.env.key("acme", Environment::Test, &[Scope::CatalogRead], None);
+    api.mark_key_used(&key_without_scope);
     let before = api.env.dump();
-    let stale = |request: Request| with_header(request, "if-match", "\"x\"");
-    let typed = |request: Request| with_header(request, "content-type", "application/json");
-    let large = |request: Request| Request { body: Body::TooLarge, ..request };
+    let with_stale_version = |request: Request| with_header(request, "if-match", "\"x\"");
+    let with_json_type =
+        |request: Request| with_header(request, "content-type", "application/json");
+    let with_too_large_body = |request: Request| Request { body: Body::TooLarge, ..request };
     let patch = |path: &str| api.request("PATCH", path);
-    let weak = |method: &str, path: &str| as_key(&powerless, method, path);
+    let request_without_scope = |method: &str, path: &str| as_key(&key_without_scope, method, path);
     for (request, limited, status, expected) in [
         // 401 comes before 404, 405 and all other errors.
         (anonymous("GET", "/v1/vault"), true, 401, "missing_key"),
         (anonymous("PUT", CONNECTIONS), true, 401, "missing_key"),
-        (stale(anonymous("PATCH", &format!("{}?x", at(&id)))), true, 401, "missing_key"),
-        (large(anonymous("POST", CONNECTIONS)), true, 401, "missing_key"),
+        (
+            with_stale_version(anonymous("PATCH", &format!("{}?x", at(&id)))),
+            true,
+            401,
+            "missing_key",
+        ),
+        (with_too_large_body(anonymous("POST", CONNECTIONS)), true, 401, "missing_key"),
         // 404 (unknown route) and 405 come before 403.
-        (weak("GET", "/v1/vault?x"), true, 404, "route_not_found"),
-        (weak("GET", &format!("{}/", at(&id))), true, 404, "route_not_found"),
-        (weak("GET", "/v1/vault/connections/a%00"), true, 404, "route_not_found"),
-        (weak("PUT", &format!("{}?x", at(&id))), true, 405, "method_not_allowed"),
+        (request_without_scope("GET", "/v1/vault?x"), true, 404, "route_not_found"),
+        (request_without_scope("GET", &format!("{}/", at(&id))), true, 404, "route_not_found"),
+        (request_without_scope("GET", "/v1/vault/connections/a%00"), true, 404, "route_not_found"),
+        (request_without_scope("PUT", &format!("{}?x", at(&id))), true, 405, "method_not_allowed"),
         // A missing scope (403) is reported before the rate limit (429).
-        (stale(large(weak("PATCH", &format!("{}?x", at(&id))))), true, 403, "insufficient_scope"),
-        (weak("GET", &format!("{CONNECTIONS}?x")), true, 403, "insufficient_scope"),
-        (large(weak("POST", CONNECTIONS)), true, 403, "insufficient_scope"),
-        (weak("DELETE", &at("x")), true, 403, "insufficient_scope"),
-        (weak("GET", SUMMARY), true, 403, "insufficient_scope"),
+        (
+            with_stale_version(with_too_large_body(request_without_scope(
+                "PATCH",
+                &format!("{}?x", at(&id)),
+            ))),
+            true,
+            403,
+            "insufficient_scope",
+        ),
+        (
+            request_without_scope("GET", &format!("{CONNECTIONS}?x")),
+            true,
+            403,
+            "insufficient_scope",
+        ),
+        (
+            with_too_large_body(request_without_scope("POST", CONNECTIONS)),
+            true,
+            403,
+            "insufficient_scope",
+        ),
+        (request_without_scope("DELETE", &at("x")), true, 403, "insufficient_scope"),
+        (request_without_scope("GET", SUMMARY), true, 403, "insufficient_scope"),
         // The rate limit (429) is reported before errors of the request (400).
-        (stale(large(patch(&format!("{}?x", at(&id))))), true, 429, "too_many_requests"),
+        (
+            with_stale_version(with_too_large_body(patch(&format!("{}?x", at(&id))))),
+            true,
+            429,
+            "too_many_requests",
+        ),
         (api.request("GET", &format!("{CONNECTIONS}?x")), true, 429, "too_many_requests"),
         (api.request("POST", CONNECTIONS), true, 429, "too_many_requests"),
         (api.request("DELETE", &at("x")), true, 429, "too_many_requests"),
         // Parameters are checked before the body.
-        (stale(large(patch(&format!("{}?x", at(&id))))), false, 400, "unknown_parameter"),
         (
-            large(api.request("POST", &format!("{CONNECTIONS}?limit=1"))),
+            with_stale_version(with_too_large_body(patch(&format!("{}?x", at(&id))))),
+            false,
+            400,
+            "unknown_parameter",
+        ),
+        (
+            with_too_large_body(api.request("POST", &format!("{CONNECTIONS}?limit=1"))),
             false,
             400,
             "unknown_parameter",
@@ -291,19 +329,54 @@ fn checks_have_a_fixed_order() {
         (api.request("DELETE", &format!("{}?x=1", at("x"))), false, 400, "unknown_parameter"),
         (api.request("GET", &format!("{}?x=1", at("x"))), false, 400, "unknown_parameter"),
         // For the body: 415 comes before 413, and 413 before 400.
-        (stale(large(patch(&at("x")))), false, 415, "unsupported_media_type"),
-        (stale(large(typed(patch(&at("x"))))), false, 413, "body_too_large"),
-        (stale(with_body(patch(&at("x")), "{")), false, 400, "invalid_body"),
-        (stale(with_body(patch(&at(&id)), "{\"tags\":[\"\"]}")), false, 400, "invalid_body"),
+        (
+            with_stale_version(with_too_large_body(patch(&at("x")))),
+            false,
+            415,
+            "unsupported_media_type",
+        ),
+        (
+            with_stale_version(with_too_large_body(with_json_type(patch(&at("x"))))),
+            false,
+            413,
+            "body_too_large",
+        ),
+        (with_stale_version(with_body(patch(&at("x")), "{")), false, 400, "invalid_body"),
+        (
+            with_stale_version(with_body(patch(&at(&id)), "{\"tags\":[\"\"]}")),
+            false,
+            400,
+            "invalid_body",
+        ),
         // The body is checked before 404.
-        (large(api.request("POST", CONNECTIONS)), false, 415, "unsupported_media_type"),
-        (large(typed(api.request("POST", CONNECTIONS))), false, 413, "body_too_large"),
+        (
+            with_too_large_body(api.request("POST", CONNECTIONS)),
+            false,
+            415,
+            "unsupported_media_type",
+        ),
+        (
+            with_too_large_body(with_json_type(api.request("POST", CONNECTIONS))),
+            false,
+            413,
+            "body_too_large",
+        ),
         (with_body(patch(&at(&foreign)), "[]"), false, 400, "invalid_body"),
         // An unknown connection (404) is reported before a failed precondition (412).
-        (stale(with_body(patch(&at(&foreign)), "{}")), false, 404, "connection_not_found"),
-        (stale(api.request("DELETE", &at(&foreign))), false, 404, "connection_not_found"),
-        (stale(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),
-        (stale(api.request("DELETE", &at(&id))), false, 412, "precondition_failed"),
+        (
+            with_stale_version(with_body(patch(&at(&foreign)), "{}")),
+            false,
+            404,
+            "connection_not_found",
+        ),
+        (
+            with_stale_version(api.request("DELETE", &at(&foreign))),
+            false,
+            404,
+            "connection_not_found",
+        ),
+        (with_stale_version(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),
+        (with_stale_version(api.request("DELETE", &at(&id))), false, 412, "precondition_failed"),
     ] {
         api.env.limited.set(limited);
         let calls = api.env.db_calls.get();

@@ -102,7 +102,7 @@ fn get(path: &str) -> Value {
 }
 
 #[test]
-fn response_is_the_row_with_its_detail() {
+fn response_contains_the_list_row_and_the_detail() {
     let response = get("/gmail/send");
     let expected = json!({
         "title": "Send a message", "key": "send", "method": "POST", "platform": "gmail", "modelName": "Messages",
@@ -163,7 +163,7 @@ fn responses_are_included_on_request() {
 }
 
 #[test]
-fn finds_every_unit_by_its_keys() {
+fn every_action_is_read_from_its_unit() {
     for sizes in [Sizes::PUBLISHED, Sizes { units: 1, ..Sizes::PUBLISHED }] {
         let api = api(sizes);
         for (path, key) in [
@@ -181,7 +181,7 @@ fn finds_every_unit_by_its_keys() {
 
 /// If the document declares no authorization for an action, every method is offered.
 #[test]
-fn without_security_all_methods_are_offered() {
+fn an_action_without_security_offers_all_auth_methods() {
     assert_eq!(get("/acme/delta")["auth"], json!([{"method": "key", "scopes": []}]));
     assert_eq!(get("/acme/delta")["input"]["properties"], json!({}));
     assert_eq!(get("/acme/delta")["requestBody"], Value::Null);
@@ -222,7 +222,7 @@ fn current_copy_gets_304() {
 
 /// The first read fetches the record, the pack and the unit; the second fetches nothing.
 #[test]
-fn detail_costs_one_read_more_than_its_connector() {
+fn reading_an_action_costs_one_more_read_than_reading_its_connector() {
     let api = api(Sizes::PUBLISHED);
     api.get(&format!("{PATH}/gmail/send"));
     assert_eq!(api.env.blob_reads.borrow().len(), 3);

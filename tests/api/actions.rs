@@ -65,7 +65,7 @@ fn filters_match_exactly_and_combine_with_and() {
 }
 
 #[test]
-fn tools_equals_the_number_of_actions() {
+fn tools_is_the_number_of_actions() {
     let api = Api::with_catalog();
     let connectors = api.get("/v1/available-connectors");
     let pairs = column(&connectors, "platform").into_iter().zip(column(&connectors, "tools"));

@@ -91,13 +91,13 @@ fn a_key_grants_no_scope_that_it_lacks() {
     let (api, key) = api_with_expiring_key();
     for lacked in Scope::ALL.into_iter().filter(|scope| !SCOPES.contains(scope)) {
         let document = json!({"scopes": ["connections:read", lacked.as_str()]});
-        let refused = post(&api, &key, KEYS, &document);
-        assert_eq!((refused.status, code(&refused).as_str()), (403, "insufficient_scope"));
-        let detail = body(&refused)["detail"].as_str().unwrap().to_owned();
+        let refusal = post(&api, &key, KEYS, &document);
+        assert_eq!((refusal.status, code(&refusal).as_str()), (403, "insufficient_scope"));
+        let detail = body(&refusal)["detail"].as_str().unwrap().to_owned();
         assert!(detail.contains(lacked.as_str()), "{detail}");
         let other = api.env.key("acme", Environment::Test, &[lacked], None);
-        let refused = rotate(&api, &key, &id_of(&api, &other));
-        assert_eq!((refused.status, code(&refused).as_str()), (403, "insufficient_scope"));
+        let refusal = rotate(&api, &key, &id_of(&api, &other));
+        assert_eq!((refusal.status, code(&refusal).as_str()), (403, "insufficient_scope"));
         assert_eq!(whoami(&api, &other), 200);
     }
     assert_eq!(api.env.texts("SELECT id FROM api_keys WHERE created_by IS NOT NULL"), [""; 0]);
@@ -106,9 +106,9 @@ fn a_key_grants_no_scope_that_it_lacks() {
 #[test]
 fn an_unknown_scope_lists_all_scopes_and_a_suggestion() {
     let (api, key) = api_with_expiring_key();
-    let refused = post(&api, &key, KEYS, &json!({"scopes": ["connection:read", "catalog:read"]}));
-    let fault = body(&refused)["errors"][0].clone();
-    assert_eq!((refused.status, fault["pointer"].as_str()), (400, Some("/scopes/0")));
+    let refusal = post(&api, &key, KEYS, &json!({"scopes": ["connection:read", "catalog:read"]}));
+    let fault = body(&refusal)["errors"][0].clone();
+    assert_eq!((refusal.status, fault["pointer"].as_str()), (400, Some("/scopes/0")));
     assert_eq!(fault["suggestion"], "connections:read");
     let detail = fault["detail"].as_str().unwrap();
     assert!(Scope::NAMES.iter().all(|name| detail.contains(name)), "{detail}");
@@ -130,9 +130,9 @@ fn a_new_key_expires_no_later_than_its_creator() {
     for wrong in
         [timestamp_after(&api, 10 * DAY_MS + 1000), timestamp_after(&api, 0), "2030-01-31".into()]
     {
-        let refused = post(&api, &key, KEYS, &with_expiry(json!(wrong)));
-        assert_eq!((refused.status, code(&refused).as_str()), (400, "invalid_body"), "{wrong}");
-        assert_eq!(body(&refused)["errors"][0]["pointer"], "/expiresAt");
+        let refusal = post(&api, &key, KEYS, &with_expiry(json!(wrong)));
+        assert_eq!((refusal.status, code(&refusal).as_str()), (400, "invalid_body"), "{wrong}");
+        assert_eq!(body(&refusal)["errors"][0]["pointer"], "/expiresAt");
     }
 }
 
@@ -152,8 +152,11 @@ fn rotation_never_extends_a_key() {
     let (shown, _) = created_key(&rotate(&api, &successor, &id_of(&api, &endless)));
     assert_eq!(shown["expiresAt"], json!(api_end));
     // A replaced key expires after a day at most, and can't be replaced twice.
-    let again = rotate(&api, &successor, &early["id"]);
-    assert_eq!((again.status, code(&again).as_str()), (409, "key_inactive"));
+    let repeated_response = rotate(&api, &successor, &early["id"]);
+    assert_eq!(
+        (repeated_response.status, code(&repeated_response).as_str()),
+        (409, "key_inactive")
+    );
     assert_eq!((whoami(&api, &key), whoami(&api, &endless)), (200, 200));
     api.env.wait(DAY_MS);
     assert_eq!((whoami(&api, &key), whoami(&api, &endless)), (401, 401));
@@ -161,7 +164,7 @@ fn rotation_never_extends_a_key() {
 }
 
 #[test]
-fn revocation_includes_created_keys() {
+fn revoking_a_key_revokes_the_keys_that_it_created() {
     let api = Api::with_catalog();
     let document = json!({"scopes": ["connections:read", "keys:write"]});
     let (first, one) = create(&api, &api.key, &document);
@@ -203,8 +206,8 @@ fn keys_of_other_accounts_are_not_found() {
         let text = String::from_utf8(api.get(KEYS).body).unwrap();
         assert!(!text.contains(id.as_str().unwrap()), "{text}");
         assert_eq!(revoke(&api, &api.key, &id), 404);
-        let refused = rotate(&api, &api.key, &id);
-        assert_eq!((refused.status, code(&refused).as_str()), (404, "key_not_found"));
+        let refusal = rotate(&api, &api.key, &id);
+        assert_eq!((refusal.status, code(&refusal).as_str()), (404, "key_not_found"));
         assert_eq!(whoami(&api, &key), 200);
     }
     for id in [UNKNOWN_ID, "none", "%00"] {
@@ -213,7 +216,7 @@ fn keys_of_other_accounts_are_not_found() {
 }
 
 #[test]
-fn pages_of_keys_neither_repeat_nor_skip() {
+fn pages_contain_each_key_once() {
     let api = Api::with_catalog();
     // Several keys are created in the same millisecond.
     for index in 0..7 {
@@ -233,7 +236,7 @@ fn pages_of_keys_neither_repeat_nor_skip() {
 }
 
 /// Revokes a key like the operator's command, which needs no API key.
-fn operator_revokes(api: &Api, id: &Value) {
+fn revoke_as_operator(api: &Api, id: &Value) {
     let now = api.env.now.get();
     let id = id.as_str().unwrap();
     let sql =
@@ -252,7 +255,7 @@ fn rotating_a_parent_key_keeps_the_revocation_chain() {
     let (replaced, successor) = created_key(&rotate(&api, &grandchild_key, &child["id"]));
     assert_eq!(replaced["createdBy"], id);
     let (_, last) = created_key(&rotate(&api, &successor, &grandchild["id"]));
-    operator_revokes(&api, &id);
+    revoke_as_operator(&api, &id);
     for key in [&leaked, &key, &grandchild_key, &successor, &last] {
         assert_eq!(whoami(&api, key), 401);
     }
@@ -288,7 +291,7 @@ fn revoking_a_leaked_key_and_its_successor_removes_all_access() {
         (first_shown["id"].clone(), second_shown["id"].clone())
     );
     for id in [&id, &first_shown["id"], &second_shown["id"]] {
-        operator_revokes(&api, id);
+        revoke_as_operator(&api, id);
     }
     for key in [&leaked, &first, &second, &second_child, &grandchild, &taken_over, &child, &other] {
         assert_eq!(whoami(&api, key), 401);
@@ -300,8 +303,8 @@ fn a_replaced_key_can_neither_be_replaced_again_nor_last_longer() {
     let (api, leaked) = api_with_expiring_key();
     let id = id_of(&api, &leaked);
     let (shown, _) = created_key(&rotate(&api, &leaked, &id));
-    let again = rotate(&api, &leaked, &id);
-    assert_eq!((again.status, code(&again)), (409, "key_inactive".into()));
+    let repeated_response = rotate(&api, &leaked, &id);
+    assert_eq!((repeated_response.status, code(&repeated_response)), (409, "key_inactive".into()));
     // While both work, the holder of the old key can still revoke the new one.
     assert_eq!(revoke(&api, &leaked, &shown["id"]), 204);
     api.env.now.set(api.env.now.get() + DAY_MS);

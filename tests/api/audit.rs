@@ -11,7 +11,9 @@ use connector_vault::terms::{ActorType, AuditAction, Environment, Scope};
 use serde_json::{Value, json};
 
 use crate::agents;
-use crate::connect::{self, agree, begin, connected, of_ann, script, send, set_client};
+use crate::connect::{
+    self, ann_connect_body, connected, consent_at_platform, script, send, set_client, start_attempt,
+};
 use crate::openapi::fixture::{Fixture, audit_actions};
 use crate::support::{Api, DbFault, anonymous, as_key, body, column, with_body};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, minimal};
@@ -93,7 +95,7 @@ fn a_request_that_changes_nothing_writes_no_entry() {
 fn entries_are_shown_with_actor_target_request_and_time() {
     let api = connect::api();
     let key = id_of(&api, &api.key);
-    let response = send(&api, "POST", CONNECTIONS, &of_ann("acme"));
+    let response = send(&api, "POST", CONNECTIONS, &ann_connect_body("acme"));
     let id = body(&response)["id"].clone();
     let page = body(&api.get(&format!("{AUDIT}?limit=1")));
     let entry = &page["rows"][0];
@@ -113,11 +115,11 @@ fn entries_are_shown_with_actor_target_request_and_time() {
 fn reads_of_credentials_are_counted_by_key_connection_and_minute() {
     let api = connect::api();
     let [one, two] = ["ann", "bob"].map(|identity| {
-        let mut sent = of_ann("keyed");
-        sent["identity"] = json!(identity);
-        sent["fields"] = json!({"apiKey": format!("secret of {identity}")});
+        let mut payload = ann_connect_body("keyed");
+        payload["identity"] = json!(identity);
+        payload["fields"] = json!({"apiKey": format!("secret of {identity}")});
         script(&api, &[(200, json!({})), (200, json!({"id": identity}))]);
-        let response = connect::connect(&api, &sent);
+        let response = connect::connect(&api, &payload);
         body(&response)["id"].as_str().unwrap_or_else(|| panic!("{}", body(&response))).to_owned()
     });
     let other = api.env.key("acme", Environment::Test, &Scope::ALL, None);
@@ -166,11 +168,15 @@ fn reads_of_credentials_are_counted_by_key_connection_and_minute() {
 fn a_batch_that_runs_twice_writes_one_entry() {
     let api = connect::api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &json!({"access_token": "at", "expires_in": 3600}));
+    let id = connected(
+        &api,
+        &ann_connect_body("acme"),
+        &json!({"access_token": "at", "expires_in": 3600}),
+    );
     let webhook = body(&send(&api, "POST", "/v1/webhooks", &json!({"url": "https://a.example/"})));
     let webhook = format!("/v1/webhooks/{}", webhook["id"].as_str().unwrap());
     let client = json!({"clientId": "other", "clientSecret": null, "scopes": ["read"]});
-    for (method, path, sent, expected) in [
+    for (method, path, payload, expected) in [
         ("PUT", "/v1/oauth-clients/acme", client, "oauth_client.updated"),
         ("PATCH", &webhook, json!({"description": "x"}), "webhook.updated"),
         ("PATCH", &at(&id), json!({"tags": ["x"]}), "connection.updated"),
@@ -179,7 +185,8 @@ fn a_batch_that_runs_twice_writes_one_entry() {
     ] {
         *api.env.db_faults.borrow_mut() = [DbFault::After].into();
         let request = api.request(method, path);
-        let request = if sent.is_null() { request } else { with_body(request, &sent.to_string()) };
+        let request =
+            if payload.is_null() { request } else { with_body(request, &payload.to_string()) };
         let response = api.send(&request);
         assert!(response.status < 300, "{method} {path}: {}", body(&response));
         let entries = entries_of(&api, &response);
@@ -192,13 +199,13 @@ fn a_batch_that_runs_twice_writes_one_entry() {
 }
 
 #[test]
-fn actors_are_people_tokens_and_agents() {
+fn people_tokens_and_agents_are_recorded_as_actors() {
     let (api, endpoint) = agents::app();
     let key = id_of(&api, &api.key);
     set_client(&api, "acme");
     // A user connects an account in a browser.
-    let (_, link) = begin(&api, &of_ann("acme"));
-    agree(&api, &link, &json!({"access_token": "at"}));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
+    consent_at_platform(&api, &link, &json!({"access_token": "at"}));
     // The holder of a token changes the connection.
     let session = json!({"identity": "ann", "scopes": ["connections:read", "connections:write"]});
     let token = connect::token(&api, &session);
@@ -213,7 +220,7 @@ fn actors_are_people_tokens_and_agents() {
     assert_eq!(api.send(&revoke).status, 200);
     // A user declines to give an agent access.
     let client = agents::register(&api, &endpoint);
-    let (browser, page) = agents::at_consent(&api, &endpoint, &client, &json!({}));
+    let (browser, page) = agents::open_consent_page(&api, &endpoint, &client, &json!({}));
     let declined = agents::hidden_field(&page, "grant");
     browser.decide(&api, &endpoint, &[("grant", &declined), ("decision", "decline")]);
     let expected = [
@@ -239,11 +246,11 @@ fn actors_are_people_tokens_and_agents() {
 }
 
 #[test]
-fn keys_revoked_with_another_have_their_own_entries() {
+fn each_key_revoked_with_its_creator_has_an_entry() {
     let api = connect::api();
     let create = |key: &ApiKey| {
-        let sent = json!({"scopes": ["catalog:read", "keys:read", "keys:write"]});
-        let request = with_body(as_key(key, "POST", "/v1/keys"), &sent.to_string());
+        let payload = json!({"scopes": ["catalog:read", "keys:read", "keys:write"]});
+        let request = with_body(as_key(key, "POST", "/v1/keys"), &payload.to_string());
         let created = body(&api.send(&request));
         let secret = ApiKey::parse(created["secret"].as_str().unwrap()).unwrap();
         (created["id"].as_str().unwrap().to_owned(), secret)
@@ -264,7 +271,7 @@ fn background_jobs_have_no_actor() {
     let api = connect::maintenance::api_at_current_time();
     set_client(&api, "acme");
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 1});
-    let id = connected(&api, &of_ann("acme"), &tokens);
+    let id = connected(&api, &ann_connect_body("acme"), &tokens);
     api.env.wait(10_000);
     script(
         &api,
@@ -287,7 +294,7 @@ fn background_jobs_have_no_actor() {
 fn filters_combine_with_paging() {
     let api = Api::with_catalog();
     let other = api.env.key("acme", Environment::Test, &Scope::ALL, None);
-    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
+    let live_key = api.env.key("acme", Environment::Live, &Scope::ALL, None);
     let (own, others) = (id_of(&api, &api.key), id_of(&api, &other));
     let mut ids = Vec::new();
     for index in 0..30 {
@@ -337,7 +344,7 @@ fn filters_combine_with_paging() {
     ] {
         assert_eq!(walk(&query).len(), count, "{query}");
     }
-    let other_entries = column(&api.send(&as_key(&live, "GET", AUDIT)), "action");
+    let other_entries = column(&api.send(&as_key(&live_key, "GET", AUDIT)), "action");
     assert_eq!(other_entries, ["key.created"]);
 }
 

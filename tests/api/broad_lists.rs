@@ -18,10 +18,10 @@ fn vault(max_rows_read: &str) -> Api {
         document["name"] = json!("Ann");
         api.create(&document);
     }
-    with_most(api, max_rows_read)
+    with_max_rows_read(api, max_rows_read)
 }
 
-fn with_most(api: Api, max_rows_read: &str) -> Api {
+fn with_max_rows_read(api: Api, max_rows_read: &str) -> Api {
     let variables = [("SESSION_SECRET", crate::sessions::SECRET), ("MAX_ROWS_READ", max_rows_read)];
     Api { service: Service::new(config(&variables)), ..api }
 }
@@ -98,11 +98,11 @@ fn a_broad_list_is_rejected_with_estimate_causes_and_advice() {
             format!("This list would read {estimate} rows, but a list may read at most 50. {cure}");
         assert_eq!(refusal(&api, query), (detail, errors), "{query}");
     }
-    let api = with_most(api, "118");
+    let api = with_max_rows_read(api, "118");
     refusal(&api, "tags=all,most&tagsMatch=any");
-    let api = with_most(api, "119");
+    let api = with_max_rows_read(api, "119");
     assert_eq!(api.get(&format!("{CONNECTIONS}?tags=all,most&tagsMatch=any")).status, 200);
-    let api = with_most(api, "20");
+    let api = with_max_rows_read(api, "20");
     let cure = "Follow the `Link` header from an earlier page, which costs the same on every page, or narrow the list with a filter.";
     let page = "`page` skips 29 connections, which are read one by one";
     assert_eq!(
@@ -123,7 +123,7 @@ fn a_rejected_list_reads_no_rows() {
         ("50", "tags=all&state=unknown", "tags"),
         ("20", "page=31&limit=1", "page"),
     ] {
-        api = with_most(api, max);
+        api = with_max_rows_read(api, max);
         assert_eq!(refusal(&api, query).1[0].0, cause, "{query}");
         // No statement after those for the key and the estimate returns totals or rows.
         for statement in api.env.statements.borrow().iter().skip(2) {
@@ -179,9 +179,9 @@ fn the_last_pages_can_be_requested_by_number() {
                 let response =
                     api.get(&format!("{CONNECTIONS}?{filter}&limit={limit}&page={page}"));
                 let offset = limit * (page - 1);
-                let far = (60_usize.saturating_sub(offset)).saturating_sub(limit + 1);
+                let rows_from_end = (60_usize.saturating_sub(offset)).saturating_sub(limit + 1);
                 let what = format!("{filter} {limit} {page}");
-                if offset > 20 && offset < 60 && far > 20 {
+                if offset > 20 && offset < 60 && rows_from_end > 20 {
                     assert_eq!(code(&response), "query_too_broad", "{what}");
                     continue;
                 }
@@ -209,7 +209,7 @@ fn a_token_gets_no_counts_in_a_rejected_list() {
     let response = ask(&api, &input, "");
     assert_eq!((response.status, &body(&response)["total"]), (200, &json!(3)));
     // The token's identity has more connections than a list may read.
-    let api = with_most(api, "6");
+    let api = with_max_rows_read(api, "6");
     let response = ask(&api, &input, "");
     assert_eq!((response.status, code(&response).as_str()), (400, "query_too_broad"));
     let errors = json!([{"parameter": "identity", "detail": "`identity` has more connections than a list may read"}]);
@@ -220,15 +220,15 @@ fn a_token_gets_no_counts_in_a_rejected_list() {
 #[test]
 fn checks_run_in_the_documented_order() {
     let api = vault("50");
-    let broad = format!("{CONNECTIONS}?tags=all,most");
-    let unknown = format!("{broad}&limit=0");
+    let broad_path = format!("{CONNECTIONS}?tags=all,most");
+    let unknown = format!("{broad_path}&limit=0");
     assert_eq!(code(&api.get(&unknown)), "invalid_parameter");
     let no_scope = api.env.key("acme", connector_vault::terms::Environment::Test, &[], None);
-    let response = api.send(&as_key(&no_scope, "GET", &broad));
+    let response = api.send(&as_key(&no_scope, "GET", &broad_path));
     assert_eq!(code(&response), "insufficient_scope");
     api.env.revoke(&no_scope);
-    let response = api.send(&as_key(&no_scope, "GET", &broad));
+    let response = api.send(&as_key(&no_scope, "GET", &broad_path));
     assert_eq!(code(&response), "invalid_key");
     api.env.limited.set(true);
-    assert_eq!(code(&api.get(&broad)), "too_many_requests");
+    assert_eq!(code(&api.get(&broad_path)), "too_many_requests");
 }

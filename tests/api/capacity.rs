@@ -64,7 +64,7 @@ fn refuses_additions_and_allows_everything_else() {
     assert_eq!(api.send(&change("PUT", "/v1/oauth-clients/acme", &oauth)).status, 201);
     let credentials = |id: &str| format!("{}/credentials", at(id));
     let scopes = ["connections:write"];
-    let bearer = token(&api, &json!({"identity": "ann", "scopes": scopes}));
+    let session_token = token(&api, &json!({"identity": "ann", "scopes": scopes}));
     let adding = || {
         [
             post_as(&api.key, &minimal("eve")),
@@ -75,7 +75,7 @@ fn refuses_additions_and_allows_everything_else() {
             change("POST", "/v1/keys", &json!({"scopes": ["catalog:read"]})),
             change("POST", "/v1/vault/connect", &connect_body("eve", &key)),
             change("POST", "/v1/vault/connect", &json!({"connection": kept, "fields": key})),
-            as_token(&bearer, "PUT", &state(&id), &json!({"state": "degraded"})),
+            as_token(&session_token, "PUT", &state(&id), &json!({"state": "degraded"})),
             change("PUT", "/v1/oauth-clients/acme?name=new", &oauth),
             change("PUT", &credentials(&kept), &json!({"type": "api_key", "apiKey": "n"})),
         ]
@@ -116,9 +116,9 @@ fn refuses_additions_and_allows_everything_else() {
         api.env.current_database().execute(sql, [&kept]).unwrap();
     };
     fail();
-    let tagged = json!({"connection": kept, "fields": key, "tags": ["new"]});
-    let refused = api.send(&change("POST", "/v1/vault/connect", &tagged));
-    assert_eq!((refused.status, code(&refused)), (507, "vault_full".into()));
+    let tagged_body = json!({"connection": kept, "fields": key, "tags": ["new"]});
+    let refusal = api.send(&change("POST", "/v1/vault/connect", &tagged_body));
+    assert_eq!((refusal.status, code(&refusal)), (507, "vault_full".into()));
 
     for (request, status, responses) in [
         (api.request("GET", CONNECTIONS), 200, 0),
@@ -148,11 +148,11 @@ fn capacity_is_checked_last() {
     report_size(&api, FULL);
     let narrow = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     let unknown = api.env.unknown_key(Environment::Test);
-    let wrong = json!({"platform": "acme", "identity": "", "identityType": "user"});
+    let invalid_body = json!({"platform": "acme", "identity": "", "identityType": "user"});
     for (request, expected) in [
         (post_as(&unknown, &minimal("eve")), 401),
         (post_as(&narrow, &minimal("eve")), 403),
-        (post_as(&api.key, &wrong), 400),
+        (post_as(&api.key, &invalid_body), 400),
         (
             post_as(
                 &api.key,

@@ -274,8 +274,8 @@ fn accepts_up_to_a_hundred_keys_and_twenty_tags() {
     assert_eq!(got, expected);
     // A value longer than D1's longest pattern, and more values than a statement may have
     // parameters.
-    let long = vec![format!("test::alpha::default::{}", "x".repeat(256)); 100].join(",");
-    assert_eq!(body(&api.get(&format!("{CONNECTIONS}?key={long}")))["total"], 0);
+    let too_long_keys = vec![format!("test::alpha::default::{}", "x".repeat(256)); 100].join(",");
+    assert_eq!(body(&api.get(&format!("{CONNECTIONS}?key={too_long_keys}")))["total"], 0);
     let tags: Vec<String> = (0..20).map(|tag| format!("t{tag}")).collect();
     for (mode, total) in [("all", 25), ("any", 120)] {
         let page =
@@ -301,7 +301,7 @@ fn accepts_up_to_a_hundred_keys_and_twenty_tags() {
 }
 
 #[test]
-fn a_list_shows_its_account_and_environment_only() {
+fn a_list_contains_only_its_account_and_environment() {
     let api = Api::with_catalog();
     let rows = fixture(&api);
     let others = [

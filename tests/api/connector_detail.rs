@@ -57,7 +57,7 @@ fn detail_contains_the_row() {
     for (name, value) in row.as_object().unwrap() {
         assert_eq!(&reply[name], value, "{name}");
     }
-    let more: Vec<&String> =
+    let extra: Vec<&String> =
         reply.as_object().unwrap().keys().filter(|name| row.get(name.as_str()).is_none()).collect();
     let mut expected = [
         "authMethods",
@@ -70,9 +70,9 @@ fn detail_contains_the_row() {
         "pagination",
     ];
     expected.sort_unstable();
-    let mut more: Vec<&str> = more.into_iter().map(String::as_str).collect();
-    more.sort_unstable();
-    assert_eq!(more, expected);
+    let mut extra: Vec<&str> = extra.into_iter().map(String::as_str).collect();
+    extra.sort_unstable();
+    assert_eq!(extra, expected);
     assert_eq!(reply["authMethods"][0]["in"], "header");
     assert_eq!(reply["authMethods"][0]["fields"][0]["pattern"], Value::Null);
     let bare = body(&api.get(&format!("{PATH}/acme")));
@@ -137,8 +137,8 @@ fn current_copy_gets_304_until_the_detail_changes() {
 #[test]
 fn rejects_a_query() {
     let api = api(Sizes::PUBLISHED);
-    let refused = api.get(&format!("{PATH}/gmail?include=all"));
-    assert_eq!((refused.status, body(&refused)["code"].as_str()), (400, Some("unknown_parameter")));
+    let refusal = api.get(&format!("{PATH}/gmail?include=all"));
+    assert_eq!((refusal.status, body(&refusal)["code"].as_str()), (400, Some("unknown_parameter")));
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn filters_match_exactly_and_combine_with_and() {
 }
 
 #[test]
-fn search_ranks_by_place_then_field_then_list_order() {
+fn search_ranks_by_position_then_field_then_list_order() {
     let api = Api::new(Config::default());
     let with = |platform: &str, name: &str, category: &str, description: &str, tag: &str| {
         let mut row = connector(platform, name, category, 0);

@@ -114,7 +114,7 @@ fn create_accepts_every_valid_value() {
 #[test]
 fn create_reports_all_faults_and_writes_nothing() {
     let api = Api::with_catalog();
-    api.use_key(&api.key);
+    api.mark_key_used(&api.key);
     let before = api.env.dump();
     let with = |member: &str, value: Value| {
         let mut document = minimal("ann");
@@ -196,17 +196,17 @@ fn create_reports_all_faults_and_writes_nothing() {
 #[test]
 fn rejects_bodies_other_than_json_objects() {
     let api = Api::with_catalog();
-    api.use_key(&api.key);
+    api.mark_key_used(&api.key);
     let before = api.env.dump();
     let post = |media_type: Option<&str>, sent: Body| {
         let mut request = api.request("POST", CONNECTIONS);
         request.headers.extend(media_type.map(|value| ("content-type".into(), value.into())));
         api.send(&Request { body: sent, ..request })
     };
-    let good = minimal("ann").to_string().into_bytes();
+    let valid_body = minimal("ann").to_string().into_bytes();
     for (media_type, sent, expected) in [
-        (None, Body::Whole(good.clone()), (415, "unsupported_media_type")),
-        (Some("text/plain"), Body::Whole(good.clone()), (415, "unsupported_media_type")),
+        (None, Body::Whole(valid_body.clone()), (415, "unsupported_media_type")),
+        (Some("text/plain"), Body::Whole(valid_body.clone()), (415, "unsupported_media_type")),
         (Some("text/plain"), Body::TooLarge, (415, "unsupported_media_type")),
         (Some("application/json"), Body::TooLarge, (413, "body_too_large")),
         (Some("application/json"), Body::Whole(b"[]".into()), (400, "invalid_body")),
@@ -216,7 +216,7 @@ fn rejects_bodies_other_than_json_objects() {
         assert_eq!((response.status, code(&response).as_str()), expected, "{media_type:?}");
     }
     assert_eq!(api.env.dump(), before);
-    assert_eq!(post(Some("Application/JSON ; charset=utf-8"), Body::Whole(good)).status, 201);
+    assert_eq!(post(Some("Application/JSON ; charset=utf-8"), Body::Whole(valid_body)).status, 201);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn rejects_a_key_that_exists() {
 #[test]
 fn creates_nothing_without_the_catalog() {
     for api in [Api::with_catalog(), Api::new(Config::default())] {
-        api.use_key(&api.key);
+        api.mark_key_used(&api.key);
         let before = api.env.dump();
         api.env.blob_failures.set(3);
         let response = api.send(&post_as(&api.key, &minimal("ann")));
@@ -282,7 +282,7 @@ fn creates_nothing_without_the_catalog() {
 #[test]
 fn rejects_query_parameters() {
     let api = Api::with_catalog();
-    api.use_key(&api.key);
+    api.mark_key_used(&api.key);
     let before = api.env.dump();
     let request = with_body(api.request("POST", &format!("{CONNECTIONS}?platform=alpha")), "{");
     let response = api.send(&with_header(request, "if-match", "*"));

@@ -21,11 +21,14 @@ fn outcome(api: &Api, secrets: &[(&str, &str)], path: &str) -> (u16, String) {
 #[test]
 fn malformed_keys_never_reach_storage() {
     let api = Api::with_catalog();
-    let good = api.key.reveal().to_owned();
-    let (head, last) = good.split_at(good.len() - 1);
+    let valid_secret = api.key.reveal().to_owned();
+    let (head, last) = valid_secret.split_at(valid_secret.len() - 1);
     let wrong_checksum = format!("{head}{}", if last == "0" { "1" } else { "0" });
-    let (live, spaced, doubled) =
-        (good.replace("sk_test_", "sk_live_"), format!("{good} "), format!("{good}, {good}"));
+    let (live, spaced, doubled) = (
+        valid_secret.replace("sk_test_", "sk_live_"),
+        format!("{valid_secret} "),
+        format!("{valid_secret}, {valid_secret}"),
+    );
     for secret in [
         wrong_checksum.as_str(),
         &live,
@@ -35,7 +38,7 @@ fn malformed_keys_never_reach_storage() {
         "x",
         "sk_test_",
         "sk_test_é",
-        &good.to_uppercase(),
+        &valid_secret.to_uppercase(),
         "null",
     ] {
         assert_eq!(
@@ -46,7 +49,10 @@ fn malformed_keys_never_reach_storage() {
     }
     assert_eq!(outcome(&api, &[], CONNECTORS), (401, "missing_key".into()));
     assert_eq!(outcome(&api, &[("x-service-secret", "")], CONNECTORS), (401, "missing_key".into()));
-    assert_eq!(outcome(&api, &[("authorization", &good)], CONNECTORS), (401, "missing_key".into()));
+    assert_eq!(
+        outcome(&api, &[("authorization", &valid_secret)], CONNECTORS),
+        (401, "missing_key".into())
+    );
     assert_eq!(api.env.db_calls.get(), 0);
 }
 
@@ -73,28 +79,28 @@ fn unknown_revoked_and_expired_keys_get_the_same_response() {
 fn revocation_and_expiry_take_effect_within_a_minute() {
     let api = Api::with_catalog();
     let key = api.env.key("acme", Environment::Live, &Scope::ALL, Some(api.env.now.get() + 50_000));
-    let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
-    assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
+    let send_request = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
+    assert_eq!((send_request(CONNECTORS), send_request(WHOAMI)), (200, 200));
     // Detecting the expiry needs no query.
     api.env.wait(49_999);
-    assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (200, 200));
+    assert_eq!((send_request(CONNECTORS), send_request(WHOAMI)), (200, 200));
     api.env.wait(1);
-    assert_eq!((ask(CONNECTORS), ask(WHOAMI)), (401, 401));
+    assert_eq!((send_request(CONNECTORS), send_request(WHOAMI)), (401, 401));
 
     let key = &api.key;
-    let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
-    assert_eq!(ask(CONNECTORS), 200);
+    let send_request = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
+    assert_eq!(send_request(CONNECTORS), 200);
     api.env.revoke(key);
     api.env.wait(59_999);
-    assert_eq!(ask(CONNECTORS), 401, "within 60 s on catalog reads");
+    assert_eq!(send_request(CONNECTORS), 401, "within 60 s on catalog reads");
 
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
-    let ask = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
-    assert_eq!(ask(CONNECTORS), 200);
+    let send_request = |path| outcome(&api, &[("x-service-secret", key.reveal())], path).0;
+    assert_eq!(send_request(CONNECTORS), 200);
     api.env.revoke(&key);
-    assert_eq!(ask(CONNECTORS), 200, "trusted for a short while");
-    assert_eq!(ask(WHOAMI), 401, "at once elsewhere");
-    assert_eq!(ask(CONNECTORS), 401, "and from then on everywhere in this isolate");
+    assert_eq!(send_request(CONNECTORS), 200, "trusted for a short while");
+    assert_eq!(send_request(WHOAMI), 401, "at once elsewhere");
+    assert_eq!(send_request(CONNECTORS), 401, "and from then on everywhere in this isolate");
 }
 
 #[test]

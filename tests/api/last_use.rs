@@ -36,7 +36,7 @@ fn cost(response: &Response) -> (u32, u32) {
 }
 
 /// Sends a request, which must succeed. Returns its cost.
-fn ask(api: &Api, request: &Request) -> (u32, u32) {
+fn send_request(api: &Api, request: &Request) -> (u32, u32) {
     let response = api.send(request);
     assert!(response.status < 300, "{} {request:?}", response.status);
     cost(&response)
@@ -47,7 +47,7 @@ fn another_isolate(api: Api) -> Api {
     Api { service: Service::new(Config::default()), ..api }
 }
 
-fn key_of_wrong_environment(api: &Api) -> ApiKey {
+fn key_with_wrong_environment(api: &Api) -> ApiKey {
     let key = api.env.key("acme", Environment::Live, &Scope::ALL, None);
     let sql = "UPDATE api_keys SET environment = 'test' WHERE hash = ?1";
     api.env.database.execute(sql, [key.hash().to_string()]).unwrap();
@@ -57,7 +57,7 @@ fn key_of_wrong_environment(api: &Api) -> ApiKey {
 #[test]
 fn a_use_is_written_once_a_day() {
     let api = Api::with_catalog();
-    let get = |path: &str| ask(&api, &api.request("GET", path));
+    let get = |path: &str| send_request(&api, &api.request("GET", path));
     assert_eq!(last_used(&api.env, &api.key), None);
     for day in 0..3 {
         let until_midnight = DAY_MS - api.env.now.get() % DAY_MS;
@@ -111,16 +111,16 @@ fn every_kind_of_request_counts_as_a_use() {
         |key: &ApiKey, id: &str| patch_as(key, id, &json!({"tags": ["y"]})),
     ] {
         let key = full();
-        assert_eq!(ask(&api, &make(&key, &id)), (1, 4));
+        assert_eq!(send_request(&api, &make(&key, &id)), (1, 4));
         assert_eq!(last_used(&api.env, &key), Some(today(&api.env)));
     }
-    assert_eq!(ask(&api, &patch_as(&full(), &id, &patch)), (1, 4));
+    assert_eq!(send_request(&api, &patch_as(&full(), &id, &patch)), (1, 4));
 }
 
 #[test]
 fn a_warm_catalog_read_makes_no_query() {
     let api = Api::with_catalog();
-    let get = || ask(&api, &api.request("GET", CONNECTORS));
+    let get = || send_request(&api, &api.request("GET", CONNECTORS));
     assert_eq!((get(), get()), ((1, 1), (0, 0)));
     let until_midnight = DAY_MS - api.env.now.get() % DAY_MS;
     api.env.wait(until_midnight - 1);
@@ -140,13 +140,13 @@ fn an_invalid_key_is_not_marked_as_used() {
     let end = api.env.now.get() + 1000;
     let expiring = api.env.key("acme", Environment::Test, &Scope::ALL, Some(end));
     let revoked = api.env.key("acme", Environment::Test, &Scope::ALL, None);
-    api.use_key(&expiring);
-    api.use_key(&revoked);
+    api.mark_key_used(&expiring);
+    api.mark_key_used(&revoked);
     let used = Some(today(&api.env));
     api.env.revoke(&revoked);
     api.env.wait(DAY_MS);
     let unknown = api.env.unknown_key(Environment::Test);
-    let misfiled = key_of_wrong_environment(&api);
+    let misfiled = key_with_wrong_environment(&api);
     let before = api.env.dump();
     let responses = [&unknown, &revoked, &expiring, &misfiled].map(|key| {
         let again = [CONNECTIONS, WHOAMI, CONNECTORS, CONNECTIONS].map(|path| {
@@ -169,9 +169,9 @@ fn a_key_counts_as_used_until_its_last_millisecond() {
     let api = Api::with_catalog();
     let midnight = (today(&api.env) + 1) * DAY_MS;
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, Some(midnight + 1));
-    api.use_key(&key);
+    api.mark_key_used(&key);
     api.env.now.set(midnight);
-    assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 1));
+    assert_eq!(send_request(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 1));
     let used = last_used(&api.env, &key);
     assert_eq!(used, Some(today(&api.env)));
     api.env.wait(DAY_MS);
@@ -186,8 +186,12 @@ fn isolates_write_the_use_of_a_key_once() {
     for index in 0..3 {
         let written = u32::from(index == 0);
         for key in [api.key.clone(), other.clone()] {
-            assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, written), "{index}");
-            assert_eq!(ask(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 0), "{index}");
+            assert_eq!(
+                send_request(&api, &as_key(&key, "GET", CONNECTIONS)),
+                (1, written),
+                "{index}"
+            );
+            assert_eq!(send_request(&api, &as_key(&key, "GET", CONNECTIONS)), (1, 0), "{index}");
             assert_eq!(api.env.statements.borrow().last().unwrap().sql.get(..6), Some("SELECT"));
         }
         api = another_isolate(api);
@@ -195,7 +199,7 @@ fn isolates_write_the_use_of_a_key_once() {
     // An isolate whose clock is behind does not set the day back.
     let used = last_used(&api.env, &api.key);
     api.env.now.set(api.env.now.get() - DAY_MS);
-    assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 0));
+    assert_eq!(send_request(&api, &api.request("GET", CONNECTIONS)), (1, 0));
     assert_eq!(last_used(&api.env, &api.key), used);
 }
 
@@ -206,7 +210,7 @@ fn the_use_of_an_evicted_key_is_written_again() {
         (0..1100).map(|_| api.env.key("acme", Environment::Test, &Scope::ALL, None)).collect();
     for written in [1, 0] {
         for key in &keys {
-            assert_eq!(ask(&api, &as_key(key, "GET", WHOAMI)), (1, written));
+            assert_eq!(send_request(&api, &as_key(key, "GET", WHOAMI)), (1, written));
         }
     }
 }
@@ -217,10 +221,10 @@ fn a_use_survives_lost_connections() {
         for lost in 1..=2 {
             let api = Api::with_catalog();
             *api.env.db_faults.borrow_mut() = vec![db_fault; lost].into();
-            let (calls, _) = ask(&api, &api.request("GET", CONNECTIONS));
+            let (calls, _) = send_request(&api, &api.request("GET", CONNECTIONS));
             assert_eq!((calls as usize, api.env.pauses.borrow().len()), (lost + 1, lost));
             assert_eq!(last_used(&api.env, &api.key), Some(today(&api.env)));
-            assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 0));
+            assert_eq!(send_request(&api, &api.request("GET", CONNECTIONS)), (1, 0));
         }
     }
     // After a failed request, the next one writes the use.
@@ -228,7 +232,7 @@ fn a_use_survives_lost_connections() {
     *api.env.db_faults.borrow_mut() = [DbFault::Before; 3].into();
     assert_eq!(api.get(CONNECTIONS).status, 503);
     assert_eq!(last_used(&api.env, &api.key), None);
-    assert_eq!(ask(&api, &api.request("GET", CONNECTIONS)), (1, 1));
+    assert_eq!(send_request(&api, &api.request("GET", CONNECTIONS)), (1, 1));
 }
 
 #[test]
@@ -246,7 +250,7 @@ fn a_failed_write_of_a_use_does_not_fail_the_request() {
         assert_eq!((response.status, cost(&response)), (200, (2, 0)), "{path}");
         assert_eq!(&body(&response), expected);
         // The write is not retried on this day.
-        assert_eq!(ask(api, &as_key(&key, "GET", path)), (1, 0));
+        assert_eq!(send_request(api, &as_key(&key, "GET", path)), (1, 0));
         assert_eq!(last_used(&api.env, &key), None);
     }
     // The retried batch writes once, and an unknown connection is not mistaken for one that the
@@ -263,8 +267,8 @@ fn a_failed_write_of_a_use_does_not_fail_the_request() {
     // The database is read-only.
     let reader = key();
     api.env.database.execute_batch("PRAGMA query_only = ON").unwrap();
-    assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (2, 0));
-    assert_eq!(ask(&api, &as_key(&reader, "GET", CONNECTIONS)), (1, 0));
+    assert_eq!(send_request(&api, &as_key(&reader, "GET", CONNECTIONS)), (2, 0));
+    assert_eq!(send_request(&api, &as_key(&reader, "GET", CONNECTIONS)), (1, 0));
     let unknown = api.env.unknown_key(Environment::Test);
     assert_eq!(api.send(&as_key(&unknown, "GET", CONNECTIONS)).status, 401);
 }

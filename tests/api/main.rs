@@ -22,13 +22,13 @@ mod connections;
 mod connector_detail;
 mod connectors;
 mod console;
-mod counted;
+mod counters;
 mod create;
 mod database;
-mod derived;
 mod due_work;
 #[cfg(feature = "cli")]
 mod faults;
+mod generated_files;
 mod keys;
 mod last_use;
 mod logos;

@@ -7,7 +7,7 @@ use connector_vault::http::Service;
 use serde_json::json;
 
 use crate::connect;
-use crate::counted::miscounts;
+use crate::counters::wrong_counters;
 use crate::database;
 use crate::support::{Api, TestEnv, body, config};
 use crate::vault::{CONNECTIONS, at, minimal};
@@ -91,18 +91,18 @@ fn api_with_rows() -> Api {
     connect::set_client(&api, "acme");
     connect::set_client(&api, "revoked");
     let tokens = |index: u8| json!({"access_token": format!("at-{index}"), "refresh_token": format!("rt-{index}")});
-    connect::connected(&api, &connect::of_ann("acme"), &tokens(1));
-    let id = connect::connected(&api, &connect::of_ann("revoked"), &tokens(2));
+    connect::connected(&api, &connect::ann_connect_body("acme"), &tokens(1));
+    let id = connect::connected(&api, &connect::ann_connect_body("revoked"), &tokens(2));
     let webhook = json!({"url": "https://hooks.example/in"});
     assert_eq!(connect::send(&api, "POST", "/v1/webhooks", &webhook).status, 201);
     connect::script(&api, &[(503, json!({}))]);
     assert_eq!(api.send(&api.request("DELETE", &at(&id))).status, 204);
-    let mut tagged = connect::of_ann("acme");
+    let mut tagged = connect::ann_connect_body("acme");
     tagged["identity"] = json!("bob");
     tagged["tags"] = json!(["eu", "größe", "eu"]);
     tagged["name"] = json!("Bob’s");
     api.create(&tagged);
-    connect::begin(&api, &connect::of_ann("revoked"));
+    connect::start_attempt(&api, &connect::ann_connect_body("revoked"));
     let session = json!({"identity": "ann", "scopes": ["connections:connect"]});
     assert_eq!(api.send(&connect::exchange(&connect::code(&api, &session))).status, 200);
     let report =
@@ -158,7 +158,7 @@ fn contents(env: &TestEnv, schema: &TestEnv) -> Vec<(String, Vec<String>, Vec<St
 
 /// Asserts that the service returns the same responses from a database with the latest schema as
 /// from `old`.
-fn expect_served(env: TestEnv, old: &Api, applied: usize) {
+fn assert_same_responses(env: TestEnv, old: &Api, applied: usize) {
     env.blobs.borrow_mut().clone_from(&old.env.blobs.borrow());
     env.now.set(old.env.now.get());
     let service = Service::new(config(&connect::SETTINGS));
@@ -193,8 +193,8 @@ fn every_row_survives_every_migration() {
             assert_eq!(&rows(&env, table, columns), before, "{table}, from schema {applied}");
             assert_eq!(before, &rows(&old.env, table, columns), "{table}, in schema {applied}");
         }
-        assert_eq!(miscounts(&env), [""; 0], "from schema {applied}");
-        expect_served(env, &old, applied);
+        assert_eq!(wrong_counters(&env), [""; 0], "from schema {applied}");
+        assert_same_responses(env, &old, applied);
     }
 }
 
@@ -210,7 +210,7 @@ fn an_older_worker_can_write_to_the_current_schema() {
                 let expected = self::rows(&old.env, &table, &columns);
                 assert_eq!(rows, expected, "{table}, {what} by a Worker of schema {applied}");
             }
-            assert_eq!(miscounts(&env), [""; 0], "{what} by a Worker of schema {applied}");
+            assert_eq!(wrong_counters(&env), [""; 0], "{what} by a Worker of schema {applied}");
         };
         expect_there("inserted");
         let tables = contents(&env, &schema);
@@ -224,15 +224,15 @@ fn an_older_worker_can_write_to_the_current_schema() {
         for (table, ..) in &tables {
             env.database.execute(&format!("DELETE FROM {table}"), []).unwrap();
         }
-        assert_eq!(miscounts(&env), [""; 0], "deleted by a Worker of schema {applied}");
+        assert_eq!(wrong_counters(&env), [""; 0], "deleted by a Worker of schema {applied}");
         // After another upgrade, the service can read the rows that the earlier Worker has written.
         copy_rows(&env, &old.env, &schema);
-        expect_served(env, &old, applied);
+        assert_same_responses(env, &old, applied);
     }
 }
 
 /// Removes a mark from the start of a row. Returns the remaining row, and whether it had this mark.
-fn split_mark(row: &str, mark: &str) -> (String, bool) {
+fn remove_mark(row: &str, mark: &str) -> (String, bool) {
     let (found, named) = row.split_once(' ').unwrap();
     (named.to_owned(), found == mark)
 }
@@ -242,18 +242,18 @@ fn split_mark(row: &str, mark: &str) -> (String, bool) {
 fn columns(env: &TestEnv) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', iif(c.\"notnull\" AND c.dflt_value IS NULL AND c.hidden = 0, '!', '?'), s.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk, c.hidden) FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view')";
     let found = env.texts(sql);
-    found.iter().map(|row| split_mark(row, "!")).collect()
+    found.iter().map(|row| remove_mark(row, "!")).collect()
 }
 
 /// The indexes that statements may name, and whether each is unique.
 fn indexes(env: &TestEnv) -> BTreeMap<String, bool> {
     let sql = "SELECT concat_ws(' ', i.\"unique\", s.name, i.name, (SELECT group_concat(coalesce(x.name, '?')) FROM pragma_index_info(i.name) x), (SELECT d.sql FROM sqlite_schema d WHERE d.name = i.name)) FROM sqlite_schema s, pragma_index_list(s.name) i WHERE s.type = 'table'";
     let found = env.texts(sql);
-    found.iter().map(|row| split_mark(row, "1")).collect()
+    found.iter().map(|row| remove_mark(row, "1")).collect()
 }
 
 /// The removals since a schema, and new requirements for rows in its tables.
-fn removed_or_required(before: &TestEnv, after: &TestEnv) -> Vec<String> {
+fn breaking_changes(before: &TestEnv, after: &TestEnv) -> Vec<String> {
     let mut found = Vec::new();
     for list in [columns, indexes] {
         let (before, after) = (list(before), list(after));
@@ -273,7 +273,7 @@ fn migrations_only_add() {
     let latest = migrations().len();
     for applied in 2..=latest {
         let (before, after) = (at_schema(applied - 1), at_schema(applied));
-        assert_eq!(removed_or_required(&before, &after), [""; 0], "by migration {applied}");
+        assert_eq!(breaking_changes(&before, &after), [""; 0], "by migration {applied}");
     }
     // Each of these changes is detected.
     for change in [
@@ -289,7 +289,7 @@ fn migrations_only_add() {
     ] {
         let (before, after) = (at_schema(latest), at_schema(latest));
         after.database.execute_batch(change).unwrap();
-        assert_ne!(removed_or_required(&before, &after), [""; 0], "{change}");
+        assert_ne!(breaking_changes(&before, &after), [""; 0], "{change}");
     }
 }
 

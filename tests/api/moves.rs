@@ -15,7 +15,9 @@ use connector_vault::ports::{Db as _, Statement};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use crate::connect::{self, Browser, begin, connected, of_ann, send, set_client, token};
+use crate::connect::{
+    self, Browser, ann_connect_body, connected, send, set_client, start_attempt, token,
+};
 use crate::rng::repetitions;
 use crate::support::{Api, HOME, TestEnv, anonymous, as_key, as_secret, body, with_body};
 use crate::vault::CONNECTIONS;
@@ -37,11 +39,11 @@ fn other_shard() -> Shard {
 struct CommandDatabase<'a> {
     api: &'a Api,
     shard: Shard,
-    calls: &'a Calls<'a>,
+    calls: &'a CommandCalls<'a>,
 }
 
 /// The database calls of the command, any of which can be interrupted.
-struct Calls<'a> {
+struct CommandCalls<'a> {
     made: Cell<usize>,
     /// The number of the call during which the command is killed, and whether it is killed before
     /// the call takes effect.
@@ -50,8 +52,8 @@ struct Calls<'a> {
     before_each_call: Box<dyn Fn() + 'a>,
 }
 
-impl Calls<'_> {
-    fn quiet() -> Self {
+impl CommandCalls<'_> {
+    fn uninterrupted() -> Self {
         Self { made: Cell::new(0), killed_at: None, before_each_call: Box::new(|| ()) }
     }
 }
@@ -109,10 +111,10 @@ fn assert_uses_index(env: &TestEnv, sql: &str) {
     }
 }
 
-fn with_move<T>(
+fn run_in_move<T>(
     api: &Api,
     (from, to): (Shard, Shard),
-    calls: &Calls<'_>,
+    calls: &CommandCalls<'_>,
     work: impl FnOnce(Move<'_, CommandDatabase<'_>, CommandDatabase<'_>>) -> T,
 ) -> T {
     let (source, target) =
@@ -121,7 +123,7 @@ fn with_move<T>(
 }
 
 fn move_account(api: &Api) -> MoveResult {
-    with_move(api, (*HOME, other_shard()), &Calls::quiet(), |step| {
+    run_in_move(api, (*HOME, other_shard()), &CommandCalls::uninterrupted(), |step| {
         let mut reports = Vec::new();
         let moved = step.run(|phase, done, all| reports.push((phase, done, all))).unwrap();
         // Keys are copied last, while the account is fenced.
@@ -137,13 +139,13 @@ fn move_account(api: &Api) -> MoveResult {
 }
 
 fn clean_up(api: &Api, shard: Shard) -> bool {
-    let calls = Calls::quiet();
+    let calls = CommandCalls::uninterrupted();
     clean(&CommandDatabase { api, shard, calls: &calls }, "acme", false).unwrap()
 }
 
 /// Changes the account's copy in the target database without triggers, as a fault of the disk or
 /// the command would. Returns the number of changed rows.
-fn damage(api: &Api, sql: &str) -> usize {
+fn damage_copy(api: &Api, sql: &str) -> usize {
     let writing = |what: &str| {
         let sql = format!("UPDATE account_moves SET writing = {what} WHERE account = 'acme'");
         api.env.current_database().execute(&sql, []).unwrap()
@@ -176,13 +178,13 @@ fn api() -> Api {
     let hook = send(&api, "POST", "/v1/webhooks", &hook);
     assert_eq!(hook.status, 201, "{}", body(&hook));
     assert_eq!(send(&api, "PUT", "/v1/branding", &json!({"name": "Zebra"})).status, 200);
-    connected(&api, &of_ann("acme"), &serde_json::from_str(TOKENS).unwrap());
+    connected(&api, &ann_connect_body("acme"), &serde_json::from_str(TOKENS).unwrap());
     for name in ["bob", "eve", "o'hara ü"] {
         let mut sent = minimal(name);
         sent["tags"] = json!(["x", "y"]);
         api.create(&sent);
     }
-    begin(&api, &json!({"platform": "acme", "identity": "mia", "identityType": "user"}));
+    start_attempt(&api, &json!({"platform": "acme", "identity": "mia", "identityType": "user"}));
     api
 }
 
@@ -235,8 +237,10 @@ fn moves_all_rows_and_forwards_secrets() {
     let api = api();
     let before = rows_of(&api, *HOME);
     let session = token(&api, &json!({"identity": "ann"}));
-    let (_, link) =
-        begin(&api, &json!({"platform": "acme", "identity": "kim", "identityType": "user"}));
+    let (_, link) = start_attempt(
+        &api,
+        &json!({"platform": "acme", "identity": "kim", "identityType": "user"}),
+    );
     let browser = Browser::default();
     let (_, query) = browser.follow(&api, &link);
     let (seen, next) = events(&api, "");
@@ -293,7 +297,8 @@ fn large_accounts_move_page_by_page() {
     let damaged = "UPDATE connections SET name = 'x', name_folded = 'x' WHERE account = 'acme' AND id LIKE '80%' AND identity = (SELECT max(identity) FROM connections WHERE account = 'acme' AND id LIKE '80%')";
     let error = format!("{:#}", move_damaged(&api, damaged).unwrap_err());
     assert!(error.starts_with("the row [\"") && error.contains(",\"80"), "{error}");
-    with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
+    run_in_move(&api, (*HOME, other_shard()), &CommandCalls::uninterrupted(), |step| step.undo())
+        .unwrap();
     move_account(&api);
     assert_eq!(rows_of(&api, other_shard()), before);
     api.env.wait(DAY_MS + 1);
@@ -305,10 +310,13 @@ fn large_accounts_move_page_by_page() {
 /// Moves the account while one row of the copy is damaged, right after it was copied.
 fn move_damaged(api: &Api, sql: &str) -> Result<MoveResult> {
     let is_done = Cell::new(false);
-    let before_each_call = || is_done.set(is_done.get() || damage(api, sql) > 0);
-    let calls =
-        Calls { made: Cell::new(0), killed_at: None, before_each_call: Box::new(before_each_call) };
-    let moved = with_move(api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}));
+    let before_each_call = || is_done.set(is_done.get() || damage_copy(api, sql) > 0);
+    let calls = CommandCalls {
+        made: Cell::new(0),
+        killed_at: None,
+        before_each_call: Box::new(before_each_call),
+    };
+    let moved = run_in_move(api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}));
     drop(calls);
     assert!(is_done.get(), "{sql}");
     moved
@@ -346,13 +354,13 @@ fn reports_damaged_row_and_does_not_switch() {
         let error = format!("{:#}", move_damaged(&api, &sql).unwrap_err());
         assert_eq!(error, format!("the row {key} of {table} is not the same in both databases, so nothing was switched: undo the move"), "{sql}");
         // Another attempt fails as well, and the account can still be used in the source database.
-        let again = with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.run(|_, _, _| {}));
+        let again = run_in_move(&api, (*HOME, other_shard()), &CommandCalls::uninterrupted(), |step| step.run(|_, _, _| {}));
         assert_eq!(format!("{:#}", again.unwrap_err()), error, "{sql}");
         assert_eq!(total(&api), json!(4));
         let tags = json!({"tags": [format!("t{}", sql.len())]}).to_string();
         let request = api.request("PATCH", &format!("{CONNECTIONS}/{eve}"));
         assert_eq!(api.send(&with_body(request, &tags)).status, 200);
-        with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
+        run_in_move(&api, (*HOME, other_shard()), &CommandCalls::uninterrupted(), |step| step.undo()).unwrap();
     }
     // Counters are recounted instead of copied, but the numbers must match.
     let counter =
@@ -360,7 +368,8 @@ fn reports_damaged_row_and_does_not_switch() {
     let error = format!("{:#}", move_damaged(&api, counter).unwrap_err());
     assert!(error.starts_with("the databases have different numbers of rows: "), "{error}");
     api.env.wait(5_001);
-    with_move(&api, (*HOME, other_shard()), &Calls::quiet(), |step| step.undo()).unwrap();
+    run_in_move(&api, (*HOME, other_shard()), &CommandCalls::uninterrupted(), |step| step.undo())
+        .unwrap();
     // Without a damaged row, the account moves.
     let before = rows_of(&api, *HOME);
     move_account(&api);
@@ -392,9 +401,12 @@ fn only_the_command_can_change_the_copy() {
             }
         });
     };
-    let calls =
-        Calls { made: Cell::new(0), killed_at: None, before_each_call: Box::new(before_each_call) };
-    with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}).unwrap());
+    let calls = CommandCalls {
+        made: Cell::new(0),
+        killed_at: None,
+        before_each_call: Box::new(before_each_call),
+    };
+    run_in_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}).unwrap());
     drop(calls);
     assert!(refused.get() > 10, "{}", refused.get());
 }
@@ -438,7 +450,7 @@ fn old_copy_stays_for_a_day_and_forwards_forever() {
     assert_eq!(total(&api), json!(4));
     // The account moves back with a second move.
     let (seen, next) = events(&api, "");
-    with_move(&api, (other_shard(), *HOME), &Calls::quiet(), |step| {
+    run_in_move(&api, (other_shard(), *HOME), &CommandCalls::uninterrupted(), |step| {
         step.run(|_, _, _| {}).unwrap()
     });
     assert_eq!(total(&api), json!(4));
@@ -462,12 +474,13 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
     }) {
         let api = api();
         let expected = rows_of(&api, *HOME);
-        let calls = Calls {
+        let calls = CommandCalls {
             made: Cell::new(0),
             killed_at: Some(killed_at),
             before_each_call: Box::new(|| ()),
         };
-        let result = with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}));
+        let result =
+            run_in_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}));
         if result.is_ok() {
             last = killed_at.0;
             break;
@@ -478,20 +491,23 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
         let name = with_body(api.request("POST", CONNECTIONS), &minimal("later").to_string());
         let made = api.send(&name);
         assert_eq!(made.status, 201, "{killed_at:?} {}", body(&made));
-        let has_left = || {
-            let calls = Calls::quiet();
+        let has_moved_away = || {
+            let calls = CommandCalls::uninterrupted();
             let row =
                 move_state(&CommandDatabase { api: &api, shard: *HOME, calls: &calls }, "acme")
                     .unwrap();
             row.is_some_and(|row| row.step == "left")
         };
-        let quiet = Calls::quiet();
+        let uninterrupted = CommandCalls::uninterrupted();
         if resumes {
-            with_move(&api, (*HOME, other_shard()), &quiet, |step| step.run(|_, _, _| {}).unwrap());
-            assert!(has_left(), "{killed_at:?}");
+            run_in_move(&api, (*HOME, other_shard()), &uninterrupted, |step| {
+                step.run(|_, _, _| {}).unwrap()
+            });
+            assert!(has_moved_away(), "{killed_at:?}");
         } else {
-            let left = has_left();
-            let undone = with_move(&api, (*HOME, other_shard()), &quiet, |step| step.undo());
+            let left = has_moved_away();
+            let undone =
+                run_in_move(&api, (*HOME, other_shard()), &uninterrupted, |step| step.undo());
             assert_eq!(undone.is_err(), left, "{killed_at:?}");
             if !left {
                 let target_rows = api.env.within(other_shard(), || api.env.dump());
@@ -502,7 +518,7 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
             }
         }
         assert_eq!(total(&api), json!(5), "{killed_at:?}");
-        let home = if has_left() { other_shard() } else { *HOME };
+        let home = if has_moved_away() { other_shard() } else { *HOME };
         let now = rows_of(&api, home);
         let connections = |rows: &[String]| {
             rows.iter()
@@ -517,7 +533,7 @@ fn killed_move_can_be_resumed_or_undone_at_every_step() {
 }
 
 #[test]
-fn an_account_is_used_while_it_moves() {
+fn an_account_can_be_used_while_it_moves() {
     let api = api();
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     let (made, refused, turn) = (RefCell::new(Vec::new()), Cell::new(0), Cell::new(0_u32));
@@ -567,9 +583,12 @@ fn an_account_is_used_while_it_moves() {
         assert_eq!(total(&api), json!(4 + made.borrow().len()));
         read_events();
     };
-    let calls =
-        Calls { made: Cell::new(0), killed_at: None, before_each_call: Box::new(before_each_call) };
-    with_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}).unwrap());
+    let calls = CommandCalls {
+        made: Cell::new(0),
+        killed_at: None,
+        before_each_call: Box::new(before_each_call),
+    };
+    run_in_move(&api, (*HOME, other_shard()), &calls, |step| step.run(|_, _, _| {}).unwrap());
     drop(calls);
     let (refused, created) = (refused.get(), created.get());
     assert!(refused > 0 && created > 5, "{refused} refused, {created} created");
@@ -614,7 +633,7 @@ fn agent_and_sign_in_continue_after_a_move() {
     api.env.add(other_shard());
     let agent = Agent::new(&api, &id, &ALL);
     let client = agents::register(&api, &id);
-    let (browser, page) = agents::at_consent(&api, &id, &client, &json!({}));
+    let (browser, page) = agents::open_consent_page(&api, &id, &client, &json!({}));
     let grant = agents::hidden_field(&page, "grant");
     move_account(&api);
     for table in ["agent_endpoints", "agent_grants"] {
@@ -630,7 +649,7 @@ fn agent_and_sign_in_continue_after_a_move() {
     assert_eq!(list(&Agent { access, ..agent }), 200);
     // A user who saw the consent page before the move consents after it.
     let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
-    let (_, back) = agents::redirected(&browser.decide(&api, &id, &fields));
+    let (_, back) = agents::redirect_target(&browser.decide(&api, &id, &fields));
     let code = connect::value_of(&back, "code").unwrap();
     assert_eq!(agents::exchange(&api, &id, &client, &code).status, 200);
     // Users can sign in at the same endpoint again, until the sign-in is deleted.

@@ -10,9 +10,9 @@ use crate::vault::{
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn reports_wrong_parameters() {
+fn reports_invalid_parameters() {
     let api = Api::with_catalog();
-    api.use_key(&api.key);
+    api.mark_key_used(&api.key);
     let before = api.env.dump();
     let hundred = vec!["k"; 100].join(",");
     let (keys, twenty) = (format!("key={hundred},k"), vec!["t"; 20].join(","));
@@ -167,7 +167,7 @@ fn pages_have_exact_totals_and_the_last_one_has_no_link() {
         "name=same",
         &keys,
     ] {
-        for (place, rows, pages, page, more) in [
+        for (place, rows, pages, page, extra) in [
             ("", 7, 1, 1, false),
             ("limit=7", 7, 1, 1, false),
             ("limit=6", 6, 2, 1, true),
@@ -190,7 +190,7 @@ fn pages_have_exact_totals_and_the_last_one_has_no_link() {
                     &document["page"],
                     response.header("link").is_some()
                 ),
-                (Some(rows), &json!(7), &json!(pages), &json!(page), more),
+                (Some(rows), &json!(7), &json!(pages), &json!(page), extra),
                 "{filter} {place}"
             );
         }
@@ -277,9 +277,9 @@ fn link_repeats_the_request_with_another_position() {
         assert_eq!(link, format!("<{ORIGIN}{CONNECTIONS}?{kept}&after={after}>; rel=\"next\""));
         assert!(after.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{after}");
         // A request with the cursor may repeat the filters in another order and encoding.
-        let turned: Vec<&str> = kept.split('&').rev().collect();
-        let turned = turned.join("&").replace("%6E", "n").replace("limit", "li%6dit");
-        let pages = [format!("after={after}&{turned}"), format!("{kept}&after={after}")];
+        let reordered: Vec<&str> = kept.split('&').rev().collect();
+        let reordered = reordered.join("&").replace("%6E", "n").replace("limit", "li%6dit");
+        let pages = [format!("after={after}&{reordered}"), format!("{kept}&after={after}")];
         let pages = pages.map(|query| body(&api.get(&format!("{CONNECTIONS}?{query}"))));
         assert_eq!(pages[0], pages[1]);
         assert_eq!(pages[0]["rows"].as_array().unwrap().len(), 1);
@@ -294,20 +294,20 @@ fn cursor_is_valid_only_for_its_list_and_key() {
     let api = Api::with_catalog();
     fixture(&api);
     let second = api.env.key("acme", Environment::Test, &Scope::ALL, None);
-    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
+    let live_key = api.env.key("acme", Environment::Live, &Scope::ALL, None);
     let other = api.env.key("beta", Environment::Test, &Scope::ALL, None);
     let list = "limit=1&name=ann&tags=red";
     let after = cursor(&api.get(&format!("{CONNECTIONS}?{list}"))).unwrap();
-    let ask = |key, query: &str, after: &str| {
+    let send_request = |key, query: &str, after: &str| {
         let response =
             api.send(&as_key(key, "GET", &format!("{CONNECTIONS}?{query}&after={after}")));
         let errors = if response.status == 400 { faults(&response) } else { Vec::new() };
         (response.status, code(&response), errors)
     };
     let refused = (400, "invalid_parameter".to_owned(), vec!["after".to_owned()]);
-    assert_eq!(ask(&api.key, list, &after).0, 200);
-    for key in [&second, &live, &other] {
-        assert_eq!(ask(key, list, &after), refused);
+    assert_eq!(send_request(&api.key, list, &after).0, 200);
+    for key in [&second, &live_key, &other] {
+        assert_eq!(send_request(key, list, &after), refused);
     }
     for query in [
         "",
@@ -325,7 +325,7 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         // A line break followed by `limit=1` is part of this value, not another parameter.
         "limit=1&tags=red%0Alimit=1&name=ann",
     ] {
-        assert_eq!(ask(&api.key, query, &after), refused, "{query}");
+        assert_eq!(send_request(&api.key, query, &after), refused, "{query}");
     }
     // The same list with the parameters in another order or encoding.
     for query in [
@@ -333,15 +333,15 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         "limit=01&name=ANN&tags=r%65d",
         "limit=1&name=ann&tags=red,red&tagsMatch=all&active=true",
     ] {
-        assert_eq!(ask(&api.key, query, &after).0, 200, "{query}");
+        assert_eq!(send_request(&api.key, query, &after).0, 200, "{query}");
     }
     for index in 0..after.len() {
         let mut altered = after.clone();
         let digit = if altered.as_bytes()[index] == b'0' { "1" } else { "0" };
         altered.replace_range(index..=index, digit);
-        assert_eq!(ask(&api.key, list, &altered), refused, "{index}");
+        assert_eq!(send_request(&api.key, list, &altered), refused, "{index}");
         // Errors of other parameters are reported in the same response.
-        let both = ask(&api.key, "limit=0", &altered);
+        let both = send_request(&api.key, "limit=0", &altered);
         assert_eq!(both, (400, refused.1.clone(), vec!["after".into(), "limit".into()]), "{index}");
     }
     for altered in [
@@ -353,14 +353,14 @@ fn cursor_is_valid_only_for_its_list_and_key() {
         "0".repeat(84),
         encode("é".repeat(42).as_str()),
     ] {
-        assert_eq!(ask(&api.key, list, &altered), refused, "{altered}");
+        assert_eq!(send_request(&api.key, list, &altered), refused, "{altered}");
     }
     let with_page = api.get(&format!("{CONNECTIONS}?{list}&after={after}&page=1"));
     assert_eq!((with_page.status, faults(&with_page)), (400, vec!["after".to_owned()]));
 }
 
 #[test]
-fn rejects_parameter_that_imitates_two() {
+fn rejects_a_value_that_imitates_two_parameters() {
     let api = Api::with_catalog();
     fixture(&api);
     let keys = "test::alpha::c1::ann,test::alpha::c2::Ann,test::alpha-two::c4::ann::x";

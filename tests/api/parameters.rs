@@ -25,7 +25,7 @@ fn faults(api: &Api, path: &str) -> (u16, String, Vec<String>) {
 }
 
 #[test]
-fn reports_wrong_parameters() {
+fn reports_invalid_parameters() {
     let api = Api::with_catalog();
     let x100 = "x".repeat(100);
     let x101 = "x".repeat(101);

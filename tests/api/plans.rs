@@ -268,7 +268,7 @@ fn tokens_read_only_their_identitys_connections() {
         serde_json::json!({"identity": "ann", "identityType": "user", "platforms": ["alpha", "zeta"]}),
     ] {
         let token = api.token(&input);
-        let ask = |path: &str| {
+        let send_request = |path: &str| {
             let request = crate::support::as_secret(&token, "GET", path);
             assert_eq!(api.send(&request).status, 200, "{path}");
             plans(&api.env)
@@ -285,7 +285,7 @@ fn tokens_read_only_their_identitys_connections() {
             "platformVersion=v1&identityType=user",
             "active=false&page=7",
         ] {
-            let plans = ask(&format!("{CONNECTIONS}?{query}"));
+            let plans = send_request(&format!("{CONNECTIONS}?{query}"));
             assert_eq!(plans.len(), 3, "{query}");
             for plan in &plans {
                 assert_no_scan(plan, query);
@@ -297,16 +297,17 @@ fn tokens_read_only_their_identitys_connections() {
             }
         }
         // If the counters show that nothing matches, the batch has no search.
-        assert_eq!(ask(&format!("{CONNECTIONS}?identity=bob")).len(), 1);
-        let keyed = ask(&format!("{CONNECTIONS}?key=test::alpha::c1::ann,test::alpha::c3::bob"));
+        assert_eq!(send_request(&format!("{CONNECTIONS}?identity=bob")).len(), 1);
+        let keyed =
+            send_request(&format!("{CONNECTIONS}?key=test::alpha::c1::ann,test::alpha::c3::bob"));
         for plan in &keyed {
             assert_no_scan(plan, "key");
         }
-        for plan in ask(SUMMARY) {
+        for plan in send_request(SUMMARY) {
             assert_no_scan(&plan, SUMMARY);
         }
         let own = rows.iter().find(|row| row["identity"] == "ann").unwrap();
-        for plan in ask(&at(own["id"].as_str().unwrap())) {
+        for plan in send_request(&at(own["id"].as_str().unwrap())) {
             assert_no_scan(&plan, "one");
             assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{plan:#?}");
         }

@@ -284,7 +284,7 @@ proptest! {
         pairs in vec((select(&["title", "key", "method", "q", "limit", "page", "Title", "pages", "x", "authkit"][..]), select(&["", "a", "0", "1", "500", "501", "true", "-1", "%20", "%zz", "é"][..])), 0..6),
     ) {
         let text: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let got = faults_of(Keyed::ListActions, &text.join("&"));
+        let got = query_problem(Keyed::ListActions, &text.join("&"));
         prop_assert_eq!(got.map(codes_and_parameters).unwrap_or_default(), expected_faults(&pairs), "{}", text.join("&"));
     }
 
@@ -292,14 +292,14 @@ proptest! {
     fn no_query_makes_the_parser_panic(text in ".{0,200}", bytes in "[%&=+a-f0-9q]{0,60}") {
         for query in [text, bytes] {
             for endpoint in [Keyed::ListActions, Keyed::ListConnectors, Keyed::ListConnections] {
-                let _ = faults_of(endpoint, &query);
+                let _ = query_problem(endpoint, &query);
             }
         }
     }
 }
 
 /// The problem for a query. Returns `None` if the query is valid.
-fn faults_of(endpoint: Keyed, query: &str) -> Option<Problem> {
+fn query_problem(endpoint: Keyed, query: &str) -> Option<Problem> {
     QueryReader::new(query, endpoint.spec().query).finish().err()
 }
 
@@ -322,9 +322,9 @@ fn expected_faults(pairs: &[(&str, &str)]) -> Vec<(&'static str, String)> {
     let mut faults = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for (name, value) in pairs {
-        let known = ["title", "key", "method", "q", "limit", "page"].contains(name);
+        let known_parameters = ["title", "key", "method", "q", "limit", "page"].contains(name);
         let number = || value.parse::<i64>().unwrap_or(0);
-        let fault = if !known {
+        let fault = if !known_parameters {
             Some(Code::UnknownParameter)
         } else if seen.contains(name) {
             Some(Code::RepeatedParameter)

@@ -43,9 +43,9 @@ fn get(api: &Api, path: &str, since: Option<&str>) -> Response {
 }
 
 fn create(api: &Api, identity: &str, since: Option<&str>) -> Response {
-    let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
+    let payload = json!({"platform": "acme", "identity": identity, "identityType": "user"});
     let created =
-        api.send(&with_body(request_since(api, "POST", CONNECTIONS, since), &sent.to_string()));
+        api.send(&with_body(request_since(api, "POST", CONNECTIONS, since), &payload.to_string()));
     assert_eq!(created.status, 201, "{}", body(&created));
     created
 }
@@ -106,8 +106,8 @@ fn following_cursors_with_the_bookmark_returns_each_connection_once() {
     let (mut seen, mut follows, mut since) = page("/v1/vault/connections?limit=1", "first-primary");
     create(&api, "eve", None);
     while let Some(path) = follows {
-        let (more, then, at) = page(&path, &since);
-        seen.extend(more);
+        let (extra, then, at) = page(&path, &since);
+        seen.extend(extra);
         (follows, since) = (then, at);
     }
     seen.sort();
@@ -132,10 +132,11 @@ fn a_revoked_key_can_only_read_from_stale_replicas() {
     // Credentials and writes always use the primary, whatever the caller requests.
     let credentials = format!("{CONNECTIONS}/{UNKNOWN_ID}/credentials");
     assert_eq!(get(&api, &credentials, Some(ANY_REPLICA)).status, 401);
-    let sent = json!({"platform": "acme", "identity": "eve", "identityType": "user"}).to_string();
-    let refused =
-        api.send(&with_body(request_since(&api, "POST", CONNECTIONS, Some(ANY_REPLICA)), &sent));
-    assert_eq!((refused.status, refused.header(BOOKMARK)), (401, None));
+    let payload =
+        json!({"platform": "acme", "identity": "eve", "identityType": "user"}).to_string();
+    let refusal =
+        api.send(&with_body(request_since(&api, "POST", CONNECTIONS, Some(ANY_REPLICA)), &payload));
+    assert_eq!((refusal.status, refusal.header(BOOKMARK)), (401, None));
     api.env.update_replicas();
     assert_eq!(get(&api, CONNECTIONS, Some(ANY_REPLICA)).status, 401);
 }
@@ -189,11 +190,11 @@ fn the_day_of_a_keys_use_is_written_in_the_background() {
         api.env.database.query_row(sql, [key.hash().to_string()], |row| row.get(0)).unwrap()
     };
     api.env.update_replicas();
-    let ask = || with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA);
-    assert_eq!((day(&api), api.send(&ask()).status), (None, 200));
+    let send_request = || with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA);
+    assert_eq!((day(&api), api.send(&send_request()).status), (None, 200));
     assert_eq!((replica_batches(&api), api.env.background_writes.get()), (1, 1));
     assert_eq!(day(&api), Some((api.env.now.get() / 86_400_000).cast_signed()));
-    assert_eq!(api.send(&ask()).status, 200);
+    assert_eq!(api.send(&send_request()).status, 200);
     assert_eq!((replica_batches(&api), api.env.background_writes.get()), (2, 1));
 }
 
@@ -203,8 +204,8 @@ fn a_key_that_a_replica_rejects_counts_as_unused() {
     let key = api.env.key("acme", Environment::Test, &Scope::ALL, None);
     api.env.revoke(&key);
     api.env.update_replicas();
-    let refused = api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA));
-    assert_eq!((refused.status, api.env.background_writes.get()), (401, 0));
+    let refusal = api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, ANY_REPLICA));
+    assert_eq!((refusal.status, api.env.background_writes.get()), (401, 0));
 }
 
 #[test]
@@ -273,10 +274,10 @@ fn the_catalog_and_calls_have_no_bookmark() {
 fn an_invalid_bookmark_is_rejected_with_an_explanation() {
     let api = api(&["ann"]);
     let long = "0".repeat(201);
-    for sent in ["", " ", "a b", "a.b.c", "zz1.0", ".0", "0z.", "é", "0'--\"", "a,b", &long] {
-        let refused = get(&api, CONNECTIONS, Some(sent));
-        assert_eq!(refused.status, 400, "{sent}");
-        let problem = body(&refused);
+    for payload in ["", " ", "a b", "a.b.c", "zz1.0", ".0", "0z.", "é", "0'--\"", "a,b", &long] {
+        let refusal = get(&api, CONNECTIONS, Some(payload));
+        assert_eq!(refusal.status, 400, "{payload}");
+        let problem = body(&refusal);
         assert_eq!(problem["code"], "invalid_parameter");
         let detail = "`x-vault-bookmark` must be `first-unconstrained`, `first-primary`, or the value of this header in an earlier response";
         assert_eq!(problem["errors"], json!([{"parameter": BOOKMARK, "detail": detail}]));
@@ -290,10 +291,11 @@ fn an_invalid_bookmark_is_rejected_with_an_explanation() {
 #[test]
 fn an_unknown_bookmark_leads_to_the_primary() {
     let api = api(&["ann"]);
-    let known = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
-    let prefix = known.split_once('.').map_or(String::new(), |(digits, _)| format!("{digits}."));
+    let known_bookmark = bookmark(&get(&api, CONNECTIONS, Some("first-primary")));
+    let prefix =
+        known_bookmark.split_once('.').map_or(String::new(), |(digits, _)| format!("{digits}."));
     let list = get(&api, CONNECTIONS, Some(&format!("{prefix}ffffffff-00000000")));
-    assert_eq!((listed_identities(&list).len(), bookmark(&list)), (1, known));
+    assert_eq!((listed_identities(&list).len(), bookmark(&list)), (1, known_bookmark));
 }
 
 #[test]
@@ -321,16 +323,19 @@ fn a_bookmark_of_another_database_leads_to_the_primary() {
     let key = api.env.key_in(other_shard(), "zoo", Environment::Test, &Scope::ALL, None);
     let of_home = bookmark(&get(&api, CONNECTIONS, Some(ANY_REPLICA)));
     api.env.update_replicas();
-    let ask =
+    let send_request =
         |since: &str| api.send(&with_header(as_key(&key, "GET", CONNECTIONS), BOOKMARK, since));
     let before = replica_batches(&api);
-    let from_primary = ask(&of_home);
+    let from_primary = send_request(&of_home);
     assert_eq!((from_primary.status, replica_batches(&api)), (200, before));
     // A bookmark whose prefix names no shard also leads to the primary.
-    assert_eq!((ask("zz.0").status, replica_batches(&api)), (200, before));
+    assert_eq!((send_request("zz.0").status, replica_batches(&api)), (200, before));
     assert_eq!(bookmark(&from_primary).contains('.'), other_shard() != Shard::FIRST);
     assert_ne!(bookmark(&from_primary), of_home);
-    assert_eq!((ask(&bookmark(&from_primary)).status, replica_batches(&api)), (200, before + 1));
+    assert_eq!(
+        (send_request(&bookmark(&from_primary)).status, replica_batches(&api)),
+        (200, before + 1)
+    );
     let empty: Vec<Value> = Vec::new();
     assert_eq!(body(&from_primary)["rows"], json!(empty));
 }

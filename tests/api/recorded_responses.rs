@@ -10,7 +10,7 @@ use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
-use crate::derived::assert_current;
+use crate::generated_files::assert_up_to_date;
 use crate::support::{Api, anonymous, as_secret, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, at, fixture, name, state};
 
@@ -18,7 +18,7 @@ const RECORD: &str = "tests/fixtures/answers.txt";
 
 #[test]
 fn every_response_matches_the_recorded_one() {
-    assert_current(RECORD, &responses(), "WRITE_ANSWERS", "answers");
+    assert_up_to_date(RECORD, &responses(), "WRITE_ANSWERS", "answers");
 }
 
 /// A service with connections, tokens and every type of secret.
@@ -44,8 +44,8 @@ impl Fixture {
         let expired_secret = secret(&api.env.key("acme", test, &Scope::ALL, Some(1)));
         let token = |document: serde_json::Value| {
             let request = with_body(api.request("POST", "/v1/sessions"), &document.to_string());
-            let made = body(&api.send(&request));
-            made["token"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
+            let created = body(&api.send(&request));
+            created["token"].as_str().unwrap_or_else(|| panic!("{created}")).to_owned()
         };
         let all = ["catalog:read", "connections:read", "connections:write"];
         let secrets = vec![
@@ -68,7 +68,7 @@ impl Fixture {
     }
 
     /// The response to a request, without the parts that differ between runs.
-    fn reply(&self, request: &Request) -> (Response, String) {
+    fn comparable_response(&self, request: &Request) -> (Response, String) {
         let response = self.api.send(request);
         let text = String::from_utf8_lossy(&response.body).into_owned();
         let text = text.replace(response.header("x-request-id").unwrap(), "<request>");
@@ -81,8 +81,8 @@ fn responses() -> String {
     let fixture = Fixture::new();
     let mut text = String::new();
     order_of_checks(&fixture, &mut text);
-    for request in hostile(&fixture) {
-        let (response, reply) = fixture.reply(&request);
+    for request in hostile_requests(&fixture) {
+        let (response, comparable_response) = fixture.comparable_response(&request);
         let Request { method, path, query, headers, body, .. } = &request;
         let path = path.replace(&fixture.id, "<c1>");
         let sent: Vec<String> = headers
@@ -95,21 +95,28 @@ fn responses() -> String {
             .collect();
         let body = match body {
             Body::Whole(bytes) => String::from_utf8_lossy(bytes).chars().take(120).collect(),
-            Body::TooLarge | Body::Stream | Body::Late | Body::Refused => "(too large)".to_owned(),
+            Body::TooLarge | Body::Stream | Body::TimedOut | Body::Refused => {
+                "(too large)".to_owned()
+            }
         };
         let shown = |text: &str, max: usize| text.chars().take(max).collect::<String>();
         let path = shown(&path, 80);
         let query = if query.is_empty() { String::new() } else { format!("?{}", shown(query, 80)) };
         let body = if body.is_empty() { body } else { format!(" {}", shown(&body, 120)) };
         let sent = sent.concat();
-        let reply = compact(&response, &reply);
-        writeln!(text, "{method} {path}{query} {}{body} => {reply}", shown(&sent, 80)).unwrap();
+        let comparable_response = response_line(&response, &comparable_response);
+        writeln!(
+            text,
+            "{method} {path}{query} {}{body} => {comparable_response}",
+            shown(&sent, 80)
+        )
+        .unwrap();
     }
     text
 }
 
 /// A response on one line: its machine-readable parts, and a checksum of the rest.
-fn compact(response: &Response, text: &str) -> String {
+fn response_line(response: &Response, text: &str) -> String {
     let mut line = response.status.to_string();
     for name in ["allow", "retry-after", "www-authenticate"] {
         if let Some(value) = response.header(name) {
@@ -176,9 +183,10 @@ fn order_of_checks(fixture: &Fixture, text: &mut String) {
                 let request = with_header(with_body(request, "{}"), "if-match", "\"x-1\"");
                 let one = |limited: bool| {
                     fixture.api.env.limited.set(limited);
-                    let (response, reply) = fixture.reply(&request);
-                    let reply: serde_json::Value = serde_json::from_str(&reply).unwrap_or_default();
-                    let code = reply["code"].as_str().map(|code| format!(" {code}"));
+                    let (response, comparable_response) = fixture.comparable_response(&request);
+                    let comparable_response: serde_json::Value =
+                        serde_json::from_str(&comparable_response).unwrap_or_default();
+                    let code = comparable_response["code"].as_str().map(|code| format!(" {code}"));
                     format!("{}{}", response.status, code.unwrap_or_default())
                 };
                 let (free, over) = (one(false), one(true));
@@ -200,7 +208,7 @@ fn order_of_checks(fixture: &Fixture, text: &mut String) {
 
 /// Requests with a key that has all scopes, each invalid or unusual in one respect. None of them
 /// writes.
-fn hostile(fixture: &Fixture) -> Vec<Request> {
+fn hostile_requests(fixture: &Fixture) -> Vec<Request> {
     [queries(fixture), paths(fixture), bodies(fixture), headers(fixture)].concat()
 }
 

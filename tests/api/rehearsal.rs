@@ -22,7 +22,7 @@ use connector_vault::terms::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::derived::assert_current;
+use crate::generated_files::assert_up_to_date;
 use crate::support::{
     Api, TestEnv, action, anonymous, as_key, as_secret, body, config, connector, small_catalog,
     units, with_body,
@@ -349,7 +349,7 @@ fn record() -> Recording {
 #[test]
 fn every_recorded_request_gets_the_recorded_response() {
     let text = serde_json::to_string_pretty(&record()).unwrap() + "\n";
-    assert_current(RECORDING, &text, "WRITE_REHEARSAL", "rehearsal");
+    assert_up_to_date(RECORDING, &text, "WRITE_REHEARSAL", "rehearsal");
     let recording: Recording = serde_json::from_str(&text).unwrap();
     for one in &recording.requests {
         let batches = one.batches.iter().map(|sets| sets.iter().map(result_set).collect());

@@ -148,7 +148,7 @@ fn rejects_unsupported_methods() {
 }
 
 #[test]
-fn head_is_get_without_a_body() {
+fn head_returns_the_get_headers_without_a_body() {
     let api = Api::with_catalog();
     for path in [
         CONNECTORS,
@@ -236,9 +236,9 @@ fn server_timing_shows_the_cost() {
 #[test]
 fn checks_have_a_fixed_order() {
     let api = Api::with_catalog();
-    let powerless = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
+    let key_without_scope = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
     let as_powerless = |method: &str, path: &str| {
-        with_header(anonymous(method, path), "x-service-secret", powerless.reveal())
+        with_header(anonymous(method, path), "x-service-secret", key_without_scope.reveal())
     };
     for (request, limited, status, code) in [
         // 401 comes before 404, 405 and all other errors.
@@ -439,16 +439,16 @@ fn a_large_body_is_read_only_for_a_known_caller_within_its_share_of_memory() {
     assert!(reserve(&own).err() == Some(Body::Refused));
     // The bodies of a user's requests may use half of the memory for bodies, and those of other
     // callers the rest.
-    let sent = json!({"identity": "ann", "scopes": ["connections:connect"]}).to_string();
-    let session = api.send(&with_body(api.request("POST", "/v1/sessions"), &sent));
-    let of_ann = as_secret(body(&session)["token"].as_str().unwrap(), "POST", path);
-    let of_user: Vec<_> = (0..8).map(|_| reserve(&of_ann).ok().unwrap()).collect();
-    assert!(reserve(&of_ann).err() == Some(Body::Refused));
+    let payload = json!({"identity": "ann", "scopes": ["connections:connect"]}).to_string();
+    let session = api.send(&with_body(api.request("POST", "/v1/sessions"), &payload));
+    let ann_connect_body = as_secret(body(&session)["token"].as_str().unwrap(), "POST", path);
+    let of_user: Vec<_> = (0..8).map(|_| reserve(&ann_connect_body).ok().unwrap()).collect();
+    assert!(reserve(&ann_connect_body).err() == Some(Body::Refused));
     drop((held, of_user));
     assert_eq!(api.service.bodies().held(), 0);
     for (unread, status, code) in [
         (Body::Refused, 503, "unavailable"),
-        (Body::Late, 400, "invalid_body"),
+        (Body::TimedOut, 400, "invalid_body"),
         (Body::TooLarge, 413, "body_too_large"),
     ] {
         let request = with_header(

@@ -188,11 +188,12 @@ fn a_retried_delete_happens_once() {
         assert_eq!(send_with_faults(&api, db_faults, &stale).status, 412, "{db_faults:?}");
         assert_eq!(api.env.dump_without_events(), before, "{db_faults:?}");
         // Another tenant's connection is unchanged in each case.
-        let other = api.env.key("beta", Environment::Test, &Scope::ALL, None);
-        api.use_key(&other);
+        let other_key = api.env.key("beta", Environment::Test, &Scope::ALL, None);
+        api.mark_key_used(&other_key);
         let before = api.env.dump();
-        let foreign = send_with_faults(&api, db_faults, &as_key(&other, "DELETE", &at(&kept)));
-        let unknown = send_with_faults(&api, db_faults, &as_key(&other, "DELETE", &at(UNKNOWN_ID)));
+        let foreign = send_with_faults(&api, db_faults, &as_key(&other_key, "DELETE", &at(&kept)));
+        let unknown =
+            send_with_faults(&api, db_faults, &as_key(&other_key, "DELETE", &at(UNKNOWN_ID)));
         assert_eq!((foreign.status, &foreign.body), (unknown.status, &unknown.body));
         assert_eq!(api.env.dump(), before, "{db_faults:?}");
     }

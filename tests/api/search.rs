@@ -82,7 +82,7 @@ pub fn api() -> Api {
 }
 
 /// The matches of a query, each as `platform key`, and their total.
-fn found(api: &Api, query: &str) -> (Vec<String>, u64) {
+fn search_matches(api: &Api, query: &str) -> (Vec<String>, u64) {
     let response = api.get(&format!("{SEARCH}?{query}"));
     assert_eq!(response.status, 200, "{query}: {}", body(&response));
     let total = body(&response)["total"].as_u64().unwrap();
@@ -116,7 +116,7 @@ fn best_match_comes_first() {
         ("xyzzy", ""),
         ("%F0%9F%90%99", ""),
     ] {
-        let (rows, total) = found(&api, &format!("q={}", question.replace(' ', "+")));
+        let (rows, total) = search_matches(&api, &format!("q={}", question.replace(' ', "+")));
         assert_eq!(rows.first().map_or("", String::as_str), first, "{question}: {rows:?}");
         assert_eq!(total, rows.len() as u64, "{question}");
     }
@@ -125,11 +125,11 @@ fn best_match_comes_first() {
 #[test]
 fn action_matches_when_it_has_most_of_the_words() {
     let api = api();
-    let (rows, _) = found(&api, "q=gitlab+merge+request");
+    let (rows, _) = search_matches(&api, "q=gitlab+merge+request");
     assert_eq!(rows, ["gitlab getMerges"]);
-    let (issues, _) = found(&api, "q=issue");
+    let (issues, _) = search_matches(&api, "q=issue");
     assert_eq!(issues.len(), 5, "{issues:?}");
-    assert_eq!(found(&api, "q=letter+xyzzy").0, found(&api, "q=letter").0);
+    assert_eq!(search_matches(&api, "q=letter+xyzzy").0, search_matches(&api, "q=letter").0);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn filters_combine_with_and() {
         ("q=issue&platform=git", vec![]),
         ("q=issue&method=HEAD", vec![]),
     ] {
-        let (rows, total) = found(&api, query);
+        let (rows, total) = search_matches(&api, query);
         assert_eq!(
             (rows, total),
             (expected.iter().map(ToString::to_string).collect(), expected.len() as u64),
@@ -201,7 +201,11 @@ fn token_sees_only_its_platforms() {
         assert_eq!(get(&other, "q=issue"), (["github".to_owned()].into(), 4));
         assert_eq!(get(&one, "q=issue&platform=github"), ([].into(), 0));
         assert_eq!(get(&one, "q=deliver+letter"), ([].into(), 0));
-        assert_eq!(found(&api, "q=issue").1, 5, "a response for a token is not returned to a key");
+        assert_eq!(
+            search_matches(&api, "q=issue").1,
+            5,
+            "a response for a token is not returned to a key"
+        );
     }
     let tag = |secret: &str| {
         let request = as_secret(secret, "GET", &format!("{SEARCH}?q=issue"));
@@ -215,10 +219,10 @@ fn token_sees_only_its_platforms() {
 fn search_with_connections(scopes: &Value) -> (Api, String) {
     let api = api();
     for (platform, active) in [("gitlab", true), ("post", false)] {
-        let sent = json!({
+        let payload = json!({
             "platform": platform, "identity": "ann", "identityType": "user", "active": active,
         });
-        let response = api.send(&with_body(api.request("POST", CONNECTIONS), &sent.to_string()));
+        let response = api.send(&with_body(api.request("POST", CONNECTIONS), &payload.to_string()));
         assert_eq!(response.status, 201, "{}", body(&response));
     }
     let session = api.session(&json!({"identity": "ann", "scopes": scopes}));
@@ -255,7 +259,7 @@ fn connected_platforms_come_first_unless_the_query_names_another() {
         assert_eq!(row.get("connected").is_some(), is_connected, "{query}");
     }
     // The cached result of a token's search is not returned for a key.
-    assert_eq!(found(&api, "q=create+an+issue").0[0], "github issuesCreate");
+    assert_eq!(search_matches(&api, "q=create+an+issue").0[0], "github issuesCreate");
 }
 
 #[test]
@@ -288,15 +292,15 @@ fn a_token_that_may_not_read_connections_does_not_learn_which_exist() {
 #[test]
 fn pages_are_contiguous_and_end() {
     let api = api();
-    let (all, total) = found(&api, "q=issue&limit=500");
+    let (all, total) = search_matches(&api, "q=issue&limit=500");
     let mut rows = Vec::new();
     for page in 1..=total {
-        let (mut one, same) = found(&api, &format!("q=issue&limit=1&page={page}"));
+        let (mut one, same) = search_matches(&api, &format!("q=issue&limit=1&page={page}"));
         assert_eq!((one.len(), same), (1, total));
         rows.append(&mut one);
     }
     assert_eq!(rows, all);
-    assert_eq!(found(&api, "q=issue&limit=2&page=99"), (vec![], total));
+    assert_eq!(search_matches(&api, "q=issue&limit=2&page=99"), (vec![], total));
 }
 
 #[test]
@@ -311,11 +315,11 @@ fn first_pages_equal_those_of_a_full_ranking() {
     let actions: Vec<Action> = (0..3000).map(row).collect();
     api.env.publish(vec![(connector("post", "Letters", "Other", 3000), false, actions)]);
     // Pages of the maximum size are searched in the same way.
-    assert_eq!(found(&api, "q=list+mail&limit=500").0.len(), 500);
+    assert_eq!(search_matches(&api, "q=list+mail&limit=500").0.len(), 500);
     for query in ["q=send+mail", "q=mail&method=get", "q=send+a+mail+template"] {
-        let (first, total) = found(&api, &format!("{query}&limit=50"));
-        let (second, _) = found(&api, &format!("{query}&limit=50&page=2"));
-        let (all, same) = found(&api, &format!("{query}&limit=500"));
+        let (first, total) = search_matches(&api, &format!("{query}&limit=50"));
+        let (second, _) = search_matches(&api, &format!("{query}&limit=50&page=2"));
+        let (all, same) = search_matches(&api, &format!("{query}&limit=500"));
         assert_eq!((total, [first, second].concat().as_slice()), (same, &all[..100]), "{query}");
     }
 }
@@ -333,9 +337,9 @@ fn counts_at_most_ten_thousand_matches() {
     };
     let at_most = publish(10_000);
     assert_eq!((&at_most["total"], at_most.get("totalIsMinimum")), (&json!(10_000), None));
-    let more = publish(10_001);
-    assert_eq!((&more["total"], &more["totalIsMinimum"]), (&json!(10_000), &json!(true)));
-    assert_eq!((&more["pages"], more["rows"].as_array().unwrap().len()), (&json!(20), 500));
+    let extra = publish(10_001);
+    assert_eq!((&extra["total"], &extra["totalIsMinimum"]), (&json!(10_000), &json!(true)));
+    assert_eq!((&extra["pages"], extra["rows"].as_array().unwrap().len()), (&json!(20), 500));
     assert_eq!(body(&api.get(&format!("{SEARCH}?q=ping&limit=500&page=21")))["rows"], json!([]));
 }
 
@@ -353,7 +357,7 @@ fn cold_search_reads_three_values_in_sequence() {
 fn the_list_of_all_actions_is_not_cached_for_one_platform() {
     let api = Api::new(Config::default());
     api.env.publish(small_catalog());
-    assert_eq!(found(&api, "q=create+user").0.first().unwrap(), "alpha usersCreate");
+    assert_eq!(search_matches(&api, "q=create+user").0.first().unwrap(), "alpha usersCreate");
     assert_eq!(api.get("/v1/available-actions/*").status, 404);
 }
 
@@ -385,7 +389,7 @@ fn small_parts_give_the_same_results() {
         "q=list&limit=3",
         "q=zzz",
     ] {
-        assert_eq!(found(&split, query), found(&unsplit, query), "{query}");
+        assert_eq!(search_matches(&split, query), search_matches(&unsplit, query), "{query}");
     }
 }
 
@@ -415,17 +419,17 @@ fn corrects_misspelt_words_when_nothing_matches() {
         ("lexxxr", ""),
         ("qqqqq", ""),
     ] {
-        let (rows, total) = found(&api, &format!("q={question}"));
+        let (rows, total) = search_matches(&api, &format!("q={question}"));
         assert_eq!(rows.first().map_or("", String::as_str), first, "{question}: {rows:?}");
         assert_eq!(total, rows.len() as u64, "{question}");
     }
     // A word that has matches is not corrected.
-    let exact = found(&api, "q=letters");
+    let exact = search_matches(&api, "q=letters");
     assert!(exact.0.iter().all(|row| row.starts_with("post ")), "{exact:?}");
 }
 
 #[test]
-fn notes_requested_platforms_without_actions() {
+fn the_result_notes_requested_platforms_without_actions() {
     let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
     let mut all = catalog();
     all.push(platform("zendesk", "Zendesk", &[], &[]));
@@ -470,7 +474,7 @@ fn notes_requested_platforms_without_actions() {
 }
 
 #[test]
-fn notes_well_known_platforms_without_an_action_among_the_best_matches() {
+fn the_result_notes_well_known_platforms_without_a_matching_action() {
     let api = Api::new(config(&[("SESSION_SECRET", SECRET)]));
     let letter = |key: &'static str| (Method::Post, "Deliver a letter", key, "/letters", "");
     let keys = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];

@@ -7,7 +7,7 @@ use connector_vault::http::{Request, Response};
 use connector_vault::terms::{Environment, Scope};
 use serde_json::json;
 
-use crate::connect::{self, KEYS, begin};
+use crate::connect::{self, KEYS, start_attempt};
 use crate::sessions::{SECRET, token_request};
 use crate::support::{Api, HOME, anonymous, as_key, as_secret, body, config, with_header};
 use crate::vault::{CONNECTIONS, comparable, post_as};
@@ -51,12 +51,12 @@ fn key_in_shard(key: &ApiKey, shard: Shard) -> String {
 
 /// A request that creates a connection.
 fn create_request(key: &ApiKey, identity: &str) -> Request {
-    let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
-    post_as(key, &sent)
+    let payload = json!({"platform": "acme", "identity": identity, "identityType": "user"});
+    post_as(key, &payload)
 }
 
 #[test]
-fn a_key_opens_its_account_in_its_database_only() {
+fn a_key_gives_access_only_in_its_own_shard() {
     let (api, [acme, zoo]) = api();
     for (key, account) in [(&acme, "acme"), (&zoo, "zoo")] {
         assert_eq!(body(&whoami(&api, key.reveal()))["account"], json!(account));
@@ -130,7 +130,7 @@ fn a_cursor_is_valid_only_for_its_key() {
 fn the_link_and_the_state_lead_to_the_attempts_database() {
     let (api, [acme, _]) = api();
     connect::set_client(&api, "acme");
-    let (_, link) = begin(&api, &connect::of_ann("acme"));
+    let (_, link) = start_attempt(&api, &connect::ann_connect_body("acme"));
     let secret = link.rsplit('/').next().unwrap();
     assert_eq!((secret.len(), Shard::from_secret(secret)), (45, acme.shard()));
     let status = |link: &str| {
@@ -146,7 +146,7 @@ fn the_link_and_the_state_lead_to_the_attempts_database() {
     }
     // Complete the connect flow.
     let tokens = json!({"access_token": "at", "refresh_token": "rt", "expires_in": 3600});
-    connect::agree(&api, &link, &tokens);
+    connect::consent_at_platform(&api, &link, &tokens);
     let rows = || api.env.texts("SELECT account || ' ' || state FROM connections");
     assert_eq!(api.env.within(acme.shard(), rows), ["acme operational"]);
     assert!(api.env.texts("SELECT id FROM connections").is_empty());

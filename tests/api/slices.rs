@@ -65,7 +65,7 @@ impl SlicedAccount {
         let slices: Vec<Shard> = slices.collect();
         let all = api.env.texts("SELECT id || ' ' || identity FROM connections");
         for (index, shard) in slices.iter().enumerate() {
-            api.env.fork(*shard);
+            api.env.add_shard_copy(*shard);
             // A split moves the account to each slice, and then deletes the rows of the other
             // slices.
             let database = api.env.database_of(*shard);
@@ -82,7 +82,7 @@ impl SlicedAccount {
         Self { api, slices }
     }
 
-    fn ask(&self, slice: usize, request: &Request) -> Response {
+    fn send_to_slice(&self, slice: usize, request: &Request) -> Response {
         let response = || pollster::block_on(handle(&self.api.service, &self.api.env, request));
         self.api.env.within(self.slices[slice], response)
     }
@@ -100,7 +100,7 @@ impl SlicedAccount {
         let mut page = Page { rows: Vec::new(), total: 0, after: None, rows_read: 0 };
         let mut has_more = false;
         for slice in requested {
-            let response = self.ask(slice, &request);
+            let response = self.send_to_slice(slice, &request);
             assert_eq!(response.status, 200, "{}", body(&response));
             let cost = response.header("server-timing").unwrap();
             let read = cost.split("rows_read=").nth(1).unwrap().split(' ').next().unwrap();
@@ -236,11 +236,11 @@ fn walk_returns_stable_rows_once_during_changes() {
         let created = input(SIZE + seen.len(), &mut rng);
         let identity = created["identity"].as_str().unwrap().to_owned();
         let request = with_body(split.api.request("POST", CONNECTIONS), &created.to_string());
-        assert_eq!(split.ask(slice(&identity), &request).status, 201);
+        assert_eq!(split.send_to_slice(slice(&identity), &request).status, 201);
         let row = rng.pick(&before);
         let id = row["id"].as_str().unwrap();
         let request = split.api.request("DELETE", &at(id));
-        split.ask(slice(row["identity"].as_str().unwrap()), &request);
+        split.send_to_slice(slice(row["identity"].as_str().unwrap()), &request);
         gone.push(id.to_owned());
     }
     let positions: Vec<_> = seen.iter().map(position).collect();
@@ -258,13 +258,13 @@ fn connection_is_in_one_slice_and_found_by_id() {
     let own = slice(existing["identity"].as_str().unwrap());
     let id = existing["id"].as_str().unwrap();
     for slice in 0..SLICES {
-        let found = split.ask(slice, &split.api.request("GET", &at(id)));
+        let found = split.send_to_slice(slice, &split.api.request("GET", &at(id)));
         assert_eq!(found.status, if slice == own { 200 } else { 404 });
     }
     let label = existing["key"].as_str().unwrap().split("::").nth(2).unwrap();
-    let again = json!({"platform": existing["platform"], "label": label, "identity": existing["identity"], "identityType": existing["identityType"]});
-    let request = with_body(split.api.request("POST", CONNECTIONS), &again.to_string());
-    let refused = split.ask(own, &request);
+    let reconnect_body = json!({"platform": existing["platform"], "label": label, "identity": existing["identity"], "identityType": existing["identityType"]});
+    let request = with_body(split.api.request("POST", CONNECTIONS), &reconnect_body.to_string());
+    let refused = split.send_to_slice(own, &request);
     assert_eq!((refused.status, &body(&refused)["connectionId"]), (409, &json!(id)));
 }
 
@@ -277,7 +277,8 @@ fn total_may_combine_different_moments() {
     let victim =
         before.rows.iter().find(|row| slice(row["identity"].as_str().unwrap()) == 1).unwrap();
     let request = split.api.request("GET", &format!("{CONNECTIONS}?limit=500"));
-    let total = |slice: usize| body(&split.ask(slice, &request))["total"].as_u64().unwrap();
+    let total =
+        |slice: usize| body(&split.send_to_slice(slice, &request))["total"].as_u64().unwrap();
     let mut sum = total(0);
     // A connection is added to a slice that has already been counted, and another one is deleted
     // from a slice that has not.
@@ -287,9 +288,9 @@ fn total_may_combine_different_moments() {
         .unwrap();
     let created = json!({"platform": "alpha", "identity": new_identity, "identityType": "user"});
     let create = with_body(split.api.request("POST", CONNECTIONS), &created.to_string());
-    assert_eq!(split.ask(0, &create).status, 201);
+    assert_eq!(split.send_to_slice(0, &create).status, 201);
     let delete = split.api.request("DELETE", &at(victim["id"].as_str().unwrap()));
-    assert_eq!(split.ask(1, &delete).status, 204);
+    assert_eq!(split.send_to_slice(1, &delete).status, 204);
     sum += (1..SLICES).map(total).sum::<u64>();
     assert_eq!(sum, before.total - 1);
     assert_eq!(split.list(filter, 500, None).total, before.total);

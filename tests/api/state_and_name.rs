@@ -4,13 +4,13 @@ use connector_vault::http::message::Body;
 use connector_vault::http::{Request, Response};
 use serde_json::{Value, json};
 
-use crate::counted::miscounts;
+use crate::counters::wrong_counters;
 use crate::support::{Api, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, SUMMARY, at, code, faults, minimal, name, state};
 
 const STATES: [&str; 4] = ["operational", "degraded", "failed", "unknown"];
 
-fn put(api: &Api, path: &str, document: &Value) -> Response {
+fn put_state(api: &Api, path: &str, document: &Value) -> Response {
     api.send(&with_body(api.request("PUT", path), &document.to_string()))
 }
 
@@ -50,7 +50,7 @@ fn setting_a_state_updates_the_counters() {
         (json!({"active": false, "state": "failed", "reason": "x".repeat(256)}), 9, "'xxx"),
         (json!({"state": "operational", "active": true}), 10, "NULL"),
     ] {
-        let response = put(&api, &state(&id), &sent);
+        let response = put_state(&api, &state(&id), &sent);
         expected["state"] = sent["state"].clone();
         expected["version"] = json!(version.to_string());
         if let Some(active) = sent.get("active") {
@@ -70,7 +70,7 @@ fn setting_a_state_updates_the_counters() {
         for one in STATES {
             assert_eq!(summary["state"][one], u64::from(one == sent["state"]), "{sent}: {one}");
         }
-        assert_eq!(miscounts(&api.env), [""; 0], "{sent}");
+        assert_eq!(wrong_counters(&api.env), [""; 0], "{sent}");
     }
 }
 
@@ -89,7 +89,7 @@ fn a_new_name_can_be_searched() {
         (json!("ann@example.com"), 7),
         (json!("Ann"), 8),
     ] {
-        let response = put(&api, &name(&id), &json!({"name": sent}));
+        let response = put_state(&api, &name(&id), &json!({"name": sent}));
         expected["name"] = sent.clone();
         expected["version"] = json!(version.to_string());
         assert_eq!((response.status, body(&response)), (200, expected.clone()), "{sent}");
@@ -104,7 +104,7 @@ fn a_new_name_can_be_searched() {
         }
         let old = body(&api.get(&format!("{CONNECTIONS}?name=Ann")))["total"].clone();
         assert_eq!(old, u64::from(sent.as_str().is_some_and(|text| text.to_lowercase() == "ann")));
-        assert_eq!(miscounts(&api.env), [""; 0], "{sent}");
+        assert_eq!(wrong_counters(&api.env), [""; 0], "{sent}");
     }
 }
 
@@ -154,11 +154,11 @@ fn rejects_invalid_states_and_names_without_a_write() {
     for path in [&states, &names] {
         let good = if path == &states { r#"{"state":"failed"}"# } else { r#"{"name":"x"}"# };
         let requested = |query: &str| api.request("PUT", &format!("{path}{query}"));
-        let typed = |body: Body| Request { body, ..with_body(requested(""), good) };
+        let with_body_type = |body: Body| Request { body, ..with_body(requested(""), good) };
         let untyped = Request { body: Body::Whole(good.into()), ..requested("") };
         for (request, status, expected) in [
             (untyped, 415, "unsupported_media_type"),
-            (typed(Body::TooLarge), 413, "body_too_large"),
+            (with_body_type(Body::TooLarge), 413, "body_too_large"),
             (with_body(requested("?x=1"), good), 400, "unknown_parameter"),
         ] {
             let response = api.send(&request);
@@ -172,7 +172,7 @@ fn rejects_invalid_states_and_names_without_a_write() {
 fn if_match_guards_state_and_name() {
     let api = Api::with_catalog();
     let (_, id) = create_one(&api);
-    assert_eq!(put(&api, &name(&id), &json!({"name": "v2"})).status, 200);
+    assert_eq!(put_state(&api, &name(&id), &json!({"name": "v2"})).status, 200);
     let before = api.env.dump();
     let bodies = [(state(&id), json!({"state": "failed"})), (name(&id), json!({"name": "late"}))];
     for (path, document) in &bodies {

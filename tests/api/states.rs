@@ -4,11 +4,11 @@ use std::fs;
 
 use connector_vault::credentials::lifecycle::machine::{
     BACKOFF_MS, CONFIRMATION_MS, FailureHistory, FailureOutcome, GRACE_PERIOD_MS, HealthFailure,
-    NOT_CHECKED, STATE_AFTER_SUCCESS, actor, after_failure, stored,
+    REASON_NOT_CHECKED, STATE_AFTER_SUCCESS, actor, after_failure, stored,
 };
 use connector_vault::terms::State;
 
-use crate::derived::assert_current;
+use crate::generated_files::assert_up_to_date;
 
 const PAGE: &str = "docs/api.md";
 const BEGIN: &str =
@@ -37,7 +37,7 @@ const fn failure_name(failure: HealthFailure) -> &'static str {
 }
 
 /// Formats a row of the table.
-fn line(from: &str, what: &str, to: &str, code: &str, actor: &str) -> String {
+fn table_row(from: &str, what: &str, to: &str, code: &str, actor: &str) -> String {
     let code = if code.is_empty() { String::new() } else { format!("`{code}`") };
     let cells = [from, what, to, &code, &format!("`{actor}`")].join(" | ");
     // An empty cell is one space.
@@ -46,12 +46,18 @@ fn line(from: &str, what: &str, to: &str, code: &str, actor: &str) -> String {
 
 /// Formats the row of a success.
 fn success(from: &str, what: &str, to: State) -> String {
-    line(from, what, &state_name(to), "", actor(to, None))
+    table_row(from, what, &state_name(to), "", actor(to, None))
 }
 
 /// Formats the row of a failure.
 fn failure(from: &str, what: &str, after: &FailureOutcome) -> String {
-    line(from, what, &state_name(after.state), after.code, actor(after.state, Some(after.code)))
+    table_row(
+        from,
+        what,
+        &state_name(after.state),
+        after.code,
+        actor(after.state, Some(after.code)),
+    )
 }
 
 fn state_name(state: State) -> String {
@@ -85,12 +91,12 @@ fn table() -> String {
     let mut lines = vec![
         success("new", "the user signs in, or the platform accepts the credentials", stored(true)),
         success("new", "credentials are stored that nothing can check", stored(false)),
-        line(
+        table_row(
             "new",
             "credentials are stored, and the platform does not say whether it accepts them",
             &state_name(stored(false)),
-            NOT_CHECKED,
-            actor(stored(false), Some(NOT_CHECKED)),
+            REASON_NOT_CHECKED,
+            actor(stored(false), Some(REASON_NOT_CHECKED)),
         ),
         success("new", "it is created without credentials, and without a `state`", State::Unknown),
         success("any but `failed`", "a refresh or a check succeeds", STATE_AFTER_SUCCESS),
@@ -125,7 +131,7 @@ fn table() -> String {
         "the user signs in again, or the platform accepts new credentials",
         stored(true),
     ));
-    let head = line("from", "what happens", "to", "reason.code", "actor");
+    let head = table_row("from", "what happens", "to", "reason.code", "actor");
     format!(
         "{head}|---|---|---|---|---|\n{}\n\
          Any other failure of a connection that is {degraded} leaves it so, with the reason of that failure. The service\n\
@@ -142,7 +148,7 @@ fn the_documented_state_table_matches_the_state_machine() {
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
     let now = format!("{before}{BEGIN}\n{}\n{END}{after}", table());
-    assert_current(PAGE, &now, "WRITE_STATES", "states");
+    assert_up_to_date(PAGE, &now, "WRITE_STATES", "states");
 }
 
 /// The API reference lists every reason.
@@ -151,7 +157,9 @@ fn the_openapi_document_lists_every_reason() {
     let document = fs::read_to_string("www/public/v1/openapi.json").unwrap();
     let reason = document
         .lines()
-        .find(|line| line.contains("The reason, for programs") && line.contains("invalid_answer"))
+        .find(|table_row| {
+            table_row.contains("The reason, for programs") && table_row.contains("invalid_answer")
+        })
         .unwrap();
     for failure in HealthFailure::ALL {
         assert!(reason.contains(&format!("`{}`", failure.code())), "{}", failure.code());

@@ -31,9 +31,9 @@ fn the_summary_counts_only_visible_connections() {
     failed["state"] = json!("failed");
     let failed = api.create(&failed);
     for (account, environment) in [("acme", Environment::Live), ("beta", Environment::Test)] {
-        let other = api.env.key(account, environment, &Scope::ALL, None);
-        api.create_as(&other, &minimal("ann"));
-        assert_eq!(body(&api.send(&as_key(&other, "GET", SUMMARY)))["total"], 1);
+        let other_key = api.env.key(account, environment, &Scope::ALL, None);
+        api.create_as(&other_key, &minimal("ann"));
+        assert_eq!(body(&api.send(&as_key(&other_key, "GET", SUMMARY)))["total"], 1);
     }
     let mut expected = json!({
         "total": 12,

@@ -14,7 +14,7 @@ use std::time::Duration;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::auth::Shard;
 use connector_vault::auth::key::ApiKey;
-use connector_vault::catalog::action::unit::{self, Deflated, Units};
+use connector_vault::catalog::action::unit::{self, DeflatedUnit, Units};
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::format::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::model::{Action, Connector, Status};
@@ -66,7 +66,7 @@ pub struct TestEnv {
     /// The database of the shard [`HOME`].
     pub database: Database,
     /// The databases of other shards.
-    others: BTreeMap<Shard, Database>,
+    other_databases: BTreeMap<Shard, Database>,
     /// The shard of the current request.
     current_shard: Cell<Shard>,
     /// A replica of each database, with the replica's bookmark.
@@ -138,8 +138,8 @@ impl TestEnv {
 
     /// Adds a shard with an empty database, unless the shard exists.
     pub fn add(&mut self, shard: Shard) {
-        if shard != *HOME && !self.others.contains_key(&shard) {
-            self.others.insert(shard, Database::new());
+        if shard != *HOME && !self.other_databases.contains_key(&shard) {
+            self.other_databases.insert(shard, Database::new());
         }
     }
 
@@ -151,7 +151,7 @@ impl TestEnv {
     fn with_database(database: Database) -> Self {
         Self {
             database,
-            others: BTreeMap::new(),
+            other_databases: BTreeMap::new(),
             current_shard: Cell::new(*HOME),
             replicas: RefCell::default(),
             bookmark: Cell::new(1),
@@ -190,7 +190,8 @@ impl TestEnv {
         if shard == *HOME {
             return &self.database;
         }
-        let other = self.others.get(&shard).or_else(|| self.others.get(&Shard::FIRST));
+        let other =
+            self.other_databases.get(&shard).or_else(|| self.other_databases.get(&Shard::FIRST));
         other.unwrap_or(&self.database)
     }
 
@@ -202,16 +203,17 @@ impl TestEnv {
     /// Copies the current state of all databases to their replicas. Like those of D1, replicas lag
     /// behind: they change only at the next call.
     pub fn update_replicas(&mut self) {
-        let others = self.others.iter_mut().map(|(shard, database)| (*shard, database));
-        for (shard, database) in others.chain([(*HOME, &mut self.database)]) {
+        let other_databases =
+            self.other_databases.iter_mut().map(|(shard, database)| (*shard, database));
+        for (shard, database) in other_databases.chain([(*HOME, &mut self.database)]) {
             let copy = database.duplicate(true);
             self.replicas.get_mut().insert(shard, (self.bookmark.get(), copy));
         }
     }
 
     /// Adds a shard with a copy of the first shard's database.
-    pub fn fork(&mut self, shard: Shard) {
-        self.others.insert(shard, self.database.duplicate(false));
+    pub fn add_shard_copy(&mut self, shard: Shard) {
+        self.other_databases.insert(shard, self.database.duplicate(false));
     }
 
     /// Runs `work` with a shard as the current one.
@@ -454,8 +456,8 @@ impl Background for TestEnv {
         self.run(self.current_database(), &statement).unwrap();
     }
 
-    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
-        assert_eq!(deadline_ms, 5000);
+    fn send_in_background(&self, request: HttpRequest, timeout_ms: u32) {
+        assert_eq!(timeout_ms, 5000);
         self.background_requests.borrow_mut().push(request);
     }
 }
@@ -542,12 +544,12 @@ fn write_json(json: &mut String, value: ValueRef<'_>) {
 pub const SLOW_ORIGIN: &str = "https://slow.example";
 
 /// Completes when it is polled for the `index`-th time, counting from 1.
-async fn nth_poll(index: u32) {
-    let mut left = index;
+async fn wait_for_poll(index: u32) {
+    let mut remaining_polls = index;
     poll_fn(|context| {
-        left -= 1;
+        remaining_polls -= 1;
         context.waker().wake_by_ref();
-        if left == 0 { Poll::Ready(()) } else { Poll::Pending }
+        if remaining_polls == 0 { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
 }
@@ -559,7 +561,7 @@ impl Blobs for TestEnv {
             self.blob_waits.set(self.blob_waits.get() + 1);
         }
         // As in real storage, concurrent reads are in flight together.
-        nth_poll(2).await;
+        wait_for_poll(2).await;
         self.blobs_pending.set(self.blobs_pending.get() - 1);
         if self.blob_failures.get() > 0 {
             self.blob_failures.set(self.blob_failures.get() - 1);
@@ -576,15 +578,15 @@ impl Blobs for TestEnv {
 
 impl Http for TestEnv {
     async fn send(&self, request: HttpRequest, _: u32) -> Result<HttpResponse, HttpError> {
-        self.ask(&request)
+        self.respond_for_platform(&request)
     }
 
     async fn open(
         &self,
         request: StreamingRequest<'_>,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
-        assert!([10_000, 15_000, 30_000].contains(&deadline_ms), "{deadline_ms}");
+        assert!([10_000, 15_000, 30_000].contains(&timeout_ms), "{timeout_ms}");
         let body = match request.payload {
             Payload::Bytes(bytes) => bytes.to_vec(),
             Payload::Stream => self.streamed_body.take().unwrap(),
@@ -592,9 +594,9 @@ impl Http for TestEnv {
         self.methods.borrow_mut().push(request.method.to_owned());
         if request.url.starts_with(SLOW_ORIGIN) {
             // Needs more polls than any pause.
-            nth_poll(30).await;
+            wait_for_poll(30).await;
         }
-        let response = self.ask(&HttpRequest {
+        let response = self.respond_for_platform(&HttpRequest {
             method: request.method.parse().unwrap_or(Method::Get),
             url: request.url.to_owned(),
             headers: request.headers.to_vec(),
@@ -638,7 +640,7 @@ impl Http for TestEnv {
 
 impl TestEnv {
     /// The response of another service to a request.
-    fn ask(&self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
+    fn respond_for_platform(&self, request: &HttpRequest) -> Result<HttpResponse, HttpError> {
         self.sent.borrow_mut().push(request.clone());
         (self.platform.borrow_mut())(request)
     }
@@ -721,7 +723,7 @@ impl Clock for TestEnv {
 
     /// Takes more polls than any read of a value.
     async fn sleep(&self, milliseconds: u32) -> bool {
-        nth_poll(3).await;
+        wait_for_poll(3).await;
         self.pauses.borrow_mut().push(milliseconds);
         true
     }
@@ -835,7 +837,7 @@ impl Api {
     }
 
     /// Records today as the day of the key's last use, so that later requests do not write it.
-    pub fn use_key(&self, key: &ApiKey) {
+    pub fn mark_key_used(&self, key: &ApiKey) {
         assert_eq!(self.send(&as_key(key, "GET", "/v1/whoami")).status, 200);
     }
 
@@ -975,5 +977,5 @@ pub fn units(schemes: Value, actions: &[Value], definitions: &[(&str, &str)]) ->
     let bytes = unit::deflate(&unit::write_unit(&written, definitions));
     let schemes = serde_json::from_value(schemes).unwrap();
     let first = keys.first().cloned();
-    Units { schemes, units: first.map(|first| Deflated { first, bytes }).into_iter().collect() }
+    Units { schemes, units: first.map(|first| DeflatedUnit { first, bytes }).into_iter().collect() }
 }

@@ -352,6 +352,6 @@ fn tenants_are_isolated_under_random_requests() {
     }
     for shard in shards() {
         let env = &simulation.api.env;
-        assert_eq!(env.within(shard, || crate::counted::miscounts(env)), [""; 0]);
+        assert_eq!(env.within(shard, || crate::counters::wrong_counters(env)), [""; 0]);
     }
 }

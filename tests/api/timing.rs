@@ -15,7 +15,7 @@ use connector_vault::connections::cursor::Cursor;
 use connector_vault::http::Request;
 use connector_vault::util::crc32::crc32;
 
-use crate::connect::{self, Browser, begin, of_ann, set_client, value_of};
+use crate::connect::{self, Browser, ann_connect_body, set_client, start_attempt, value_of};
 use crate::support::{Api, as_secret};
 
 /// The number of measurements of each class per round.
@@ -34,7 +34,7 @@ fn moments(times: &[f64]) -> (f64, f64, f64) {
 }
 
 /// The t statistic of Welch's t-test.
-fn welch(one: &[f64], other: &[f64]) -> f64 {
+fn welch_t(one: &[f64], other: &[f64]) -> f64 {
     let ((mean_1, variance_1, count_1), (mean_2, variance_2, count_2)) =
         (moments(one), moments(other));
     (mean_1 - mean_2) / (variance_1 / count_1 + variance_2 / count_2).sqrt()
@@ -58,7 +58,7 @@ fn round(random: &mut u64, measured: &mut [&mut dyn FnMut(); 2]) -> f64 {
         let [one, other] = times
             .each_ref()
             .map(|times| times.iter().copied().filter(|time| *time <= limit).collect::<Vec<_>>());
-        welch(&one, &other).abs()
+        welch_t(&one, &other).abs()
     };
     [50, 75, 90, 95, 99].map(t).into_iter().fold(0.0, f64::max)
 }
@@ -76,11 +76,11 @@ fn difference(name: &str, mut first: impl FnMut(), mut last: impl FnMut()) -> f6
 
 /// Returns two copies of a string: one has another letter at the first of these positions, the
 /// other one at the last.
-fn altered(text: &str, from: usize) -> [String; 2] {
-    altered_at(text, [from, text.len() - 1])
+fn with_changed_letter(text: &str, from: usize) -> [String; 2] {
+    with_changed_letters_at(text, [from, text.len() - 1])
 }
 
-fn altered_at(text: &str, places: [usize; 2]) -> [String; 2] {
+fn with_changed_letters_at(text: &str, places: [usize; 2]) -> [String; 2] {
     places.map(|at| {
         let mut bytes = text.as_bytes().to_vec();
         bytes[at] = if bytes[at] == b'a' { b'b' } else { b'a' };
@@ -89,7 +89,7 @@ fn altered_at(text: &str, places: [usize; 2]) -> [String; 2] {
 }
 
 /// Compares the times of two requests that are rejected in the same way.
-fn refusals(name: &str, api: &Api, [first, last]: [Request; 2]) -> f64 {
+fn compare_refusals(name: &str, api: &Api, [first, last]: [Request; 2]) -> f64 {
     let reply = |request: &Request| {
         let response = api.send(request);
         assert!(response.status >= 400, "{name}: {}", response.status);
@@ -131,7 +131,7 @@ fn comparison_time_is_independent_of_the_first_difference() {
     let cursor =
         Cursor { page: 2, created_at: 1, id: "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1".into() };
     let text = cursor.sign(&key, "");
-    let [first, last] = altered(&text, text.len() - 32);
+    let [first, last] = with_changed_letter(&text, text.len() - 32);
     let verify =
         |text: &str| assert!(black_box(Cursor::verify(black_box(text), &key, "")).is_err());
     compare(difference("cursor", || verify(&first), || verify(&last)), "cursor");
@@ -139,32 +139,33 @@ fn comparison_time_is_independent_of_the_first_difference() {
         connect::token(&api, &serde_json::json!({"identity": "ann", "scopes": ["catalog:read"]}));
     let dot = token.rfind('.').unwrap();
     // The last letter contains bits that are ignored, so it is not changed.
-    let texts = altered_at(&token, [dot + 1, token.len() - 2]);
+    let texts = with_changed_letters_at(&token, [dot + 1, token.len() - 2]);
     let requests = texts.map(|text| as_secret(&text, "GET", "/v1/available-connectors"));
-    compare(refusals("token", &api, requests), "token");
+    compare(compare_refusals("token", &api, requests), "token");
 
     // Compare keys with a wrong checksum, and keys with a valid checksum whose hash is not stored.
-    let good = api.key.reveal();
-    let (body, _) = good.split_at(good.len() - 6);
+    let valid_secret = api.key.reveal();
+    let (body, _) = valid_secret.split_at(valid_secret.len() - 6);
     let start = "sk_test_".len();
-    let requests = altered(good, start).map(|text| as_secret(&text, "GET", "/v1/whoami"));
-    compare(refusals("key with a wrong checksum", &api, requests), "checksum");
-    let requests = altered(body, start).map(|text| {
+    let requests =
+        with_changed_letter(valid_secret, start).map(|text| as_secret(&text, "GET", "/v1/whoami"));
+    compare(compare_refusals("key with a wrong checksum", &api, requests), "checksum");
+    let requests = with_changed_letter(body, start).map(|text| {
         let text = format!("{text}{}", checksum(&text));
         assert!(ApiKey::parse(&text).is_ok());
         as_secret(&text, "GET", "/v1/whoami")
     });
-    compare(refusals("key that is unknown", &api, requests), "key");
+    compare(compare_refusals("key that is unknown", &api, requests), "key");
 
     // Compare values of `state`, which are looked up by their hash.
     let api = connect::api();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
-    let requests = altered(&state, 0)
+    let requests = with_changed_letter(&state, 0)
         .map(|state| browser.request("GET", &format!("/connect/callback?code=c&state={state}")));
-    compare(refusals("state", &api, requests), "state");
+    compare(compare_refusals("state", &api, requests), "state");
     assert!(found.is_empty(), "{found:?}");
 }
 

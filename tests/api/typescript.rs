@@ -30,7 +30,7 @@ use connector_vault::terms::{
 };
 use serde_json::{Value, json};
 
-use crate::derived::assert_current;
+use crate::generated_files::assert_up_to_date;
 use crate::support::{
     Api, action, anonymous, as_key, body, config, connector, units, with_body, with_header,
 };
@@ -59,7 +59,7 @@ const ACTIONS: &str = "/v1/available-actions";
 #[test]
 fn typescript_names_and_facts_match_the_rust_types() {
     for (file, text) in [(NAMES, names()), (FACTS, facts()), (filters::FILE, filters::text())] {
-        assert_current(file, &text, "WRITE_TYPE_FACTS", "typescript");
+        assert_up_to_date(file, &text, "WRITE_TYPE_FACTS", "typescript");
     }
 }
 
@@ -132,7 +132,7 @@ fn enumerations() -> Vec<(&'static str, Vec<&'static str>)> {
         ("Pkce", variants::<Pkce>()),
         ("ProblemCode", Code::ALL.map(Code::as_str).to_vec()),
         ("Scope", Scope::ALL.map(Scope::as_str).to_vec()),
-        ("SessionScope", Scope::OF_TOKENS.map(Scope::as_str).to_vec()),
+        ("SessionScope", Scope::TOKEN_SCOPES.map(Scope::as_str).to_vec()),
         ("TokenAuth", variants::<TokenAuth>()),
         ("RevocationToken", variants::<RevocationToken>()),
         ("TokenBody", variants::<TokenBody>()),
@@ -399,7 +399,7 @@ fn sessions(api: &Api, keys: &[ApiKey]) -> Vec<Value> {
     let minimal = std::iter::once(json!({"identity": "ann"}));
     let restricted = IdentityType::ALL.map(|identity_type| {
         json!({
-            "identity": "ann", "identityType": identity_type.as_str(), "scopes": Scope::OF_TOKENS.map(Scope::as_str),
+            "identity": "ann", "identityType": identity_type.as_str(), "scopes": Scope::TOKEN_SCOPES.map(Scope::as_str),
             "platforms": ["alpha"], "origins": ["https://app.example"],
         })
     });

@@ -62,12 +62,12 @@ fn a_patch_that_changes_nothing_keeps_version_and_tag() {
     let api = Api::with_catalog();
     let (created, id) = create_one(&api);
     let before = api.env.dump();
-    for sent in ["{}", " {} ", r#"{"tags":["a","b"]}"#, r#"{"tags":["\u0061","b"]}"#] {
+    for payload in ["{}", " {} ", r#"{"tags":["a","b"]}"#, r#"{"tags":["\u0061","b"]}"#] {
         for if_match in [None, Some(format!("\"{id}-1\"")), Some("*".into())] {
-            let mut request = with_body(api.request("PATCH", &at(&id)), sent);
+            let mut request = with_body(api.request("PATCH", &at(&id)), payload);
             request.headers.extend(if_match.map(|value| ("if-match".into(), value)));
             let response = api.send(&request);
-            assert_eq!((response.status, body(&response)), (200, created.clone()), "{sent}");
+            assert_eq!((response.status, body(&response)), (200, created.clone()), "{payload}");
             assert_eq!(response.header("etag"), Some(format!("\"{id}-1\"").as_str()));
         }
     }
@@ -94,7 +94,7 @@ fn inactive_connections_can_be_read_and_changed() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn bad_bodies_are_refused_and_write_nothing() {
+fn invalid_bodies_are_refused_and_write_nothing() {
     let api = Api::with_catalog();
     let (_, id) = create_one(&api);
     let before = api.env.dump();
@@ -105,7 +105,7 @@ fn bad_bodies_are_refused_and_write_nothing() {
     let long = json!({"tags": ["ok", long]}).to_string();
     let unknown: Vec<String> = (0..150).map(|index| format!("\"x{index}\":1")).collect();
     let unknown = format!("{{{}}}", unknown.join(","));
-    for (media_type, sent, status, errors) in [
+    for (media_type, payload, status, errors) in [
         (None, text("{}"), 415, vec![]),
         (Some(""), text("{}"), 415, vec![]),
         (Some("text/json"), text("{}"), 415, vec![]),
@@ -181,13 +181,14 @@ fn bad_bodies_are_refused_and_write_nothing() {
         (json, text(&many), 400, vec!["/tags"]),
         (json, text(&long), 400, vec!["/tags/1"]),
     ] {
-        let bytes = if let Body::Whole(bytes) = &sent { bytes.as_slice() } else { b"(too large)" };
+        let bytes =
+            if let Body::Whole(bytes) = &payload { bytes.as_slice() } else { b"(too large)" };
         let shown = format!("{media_type:?} {}", String::from_utf8_lossy(bytes));
         let shown: String = shown.chars().take(200).collect();
         let calls = api.env.db_calls.get();
         let mut request = api.request("PATCH", &at(&id));
         request.headers.extend(media_type.map(|value| ("content-type".into(), value.into())));
-        let response = api.send(&Request { body: sent, ..request });
+        let response = api.send(&Request { body: payload, ..request });
         let expected = match status {
             415 => "unsupported_media_type",
             413 => "body_too_large",
@@ -199,8 +200,8 @@ fn bad_bodies_are_refused_and_write_nothing() {
         assert_eq!(api.env.dump(), before, "{shown}");
     }
     for (name, path) in [("name", "name"), ("state", "state"), ("active", "state")] {
-        let sent = json!({name: "x"}).to_string();
-        let problem = body(&api.send(&with_body(api.request("PATCH", &at(&id)), &sent)));
+        let payload = json!({name: "x"}).to_string();
+        let problem = body(&api.send(&with_body(api.request("PATCH", &at(&id)), &payload)));
         let expected = format!(
             "`{name}` is not a field of this body: change it with `PUT /v1/vault/connections/{{id}}/{path}`"
         );
@@ -351,7 +352,7 @@ fn if_none_match_returns_304_without_a_body() {
 #[test]
 fn a_deleted_connection_is_not_found() {
     let api = Api::with_catalog();
-    api.use_key(&api.key);
+    api.mark_key_used(&api.key);
     let empty = api.env.dump_without_events();
     let (_, id) = create_one(&api);
     let response = api.on("DELETE", &id, None);
@@ -383,7 +384,7 @@ fn every_unknown_connection_gets_the_same_response() {
     let braced = format!("%7B{own_id}%7D");
     let simple = own_id.replace('-', "");
     let before = api.env.dump();
-    for (method, part, sent) in [
+    for (method, part, payload) in [
         ("GET", "", ""),
         ("HEAD", "", ""),
         ("PATCH", "", r#"{"tags":["x"]}"#),
@@ -392,15 +393,15 @@ fn every_unknown_connection_gets_the_same_response() {
         ("DELETE", "", ""),
     ] {
         for if_match in [None, Some("*"), Some("\"x\"")] {
-            let ask = |id: &str| {
+            let send_request = |id: &str| {
                 let mut request = as_key(&api.key, method, &(at(id) + part));
                 request.headers.extend(if_match.map(|value| ("if-match".into(), value.into())));
                 let calls = api.env.db_calls.get();
-                let response = api.send(&with_body(request, sent));
+                let response = api.send(&with_body(request, payload));
                 assert_eq!(api.env.db_calls.get() - calls, 1, "{method} {id}{part}");
                 comparable(&response)
             };
-            let unknown = ask(UNKNOWN_ID);
+            let unknown = send_request(UNKNOWN_ID);
             assert_eq!(unknown.0, 404);
             assert!(method == "HEAD" || unknown.2.contains("\"code\":\"connection_not_found\""));
             for id in [
@@ -425,7 +426,7 @@ fn every_unknown_connection_gets_the_same_response() {
                 &"x".repeat(5000),
                 &own_id.replace('-', "g"),
             ] {
-                assert_eq!(ask(id), unknown, "{method} {id}");
+                assert_eq!(send_request(id), unknown, "{method} {id}");
             }
         }
     }
@@ -449,19 +450,19 @@ fn every_unknown_connection_gets_the_same_response() {
 fn an_end_user_may_change_connections_a_thousand_times_a_day() {
     let api = Api::with_sessions(SECRET, "");
     let (_, id) = create_one(&api);
-    let sent = json!({"identity": "ann", "scopes": ["connections:write"]});
-    let bearer = token(&api, &sent);
+    let payload = json!({"identity": "ann", "scopes": ["connections:write"]});
+    let session_token = token(&api, &payload);
     let change = |tag: u32| {
-        api.send(&as_token(&bearer, "PATCH", &at(&id), &json!({"tags": [tag.to_string()]})))
+        api.send(&as_token(&session_token, "PATCH", &at(&id), &json!({"tags": [tag.to_string()]})))
     };
     for tag in 0..1000 {
         assert_eq!(change(tag).status, 200);
     }
     let before = api.env.dump();
-    let refused = change(1000);
-    assert_eq!((refused.status, code(&refused).as_str()), (429, "too_many_requests"));
-    assert_eq!(refused.header("retry-after"), Some("3600"));
-    assert_eq!(refused.log, None);
+    let refusal = change(1000);
+    assert_eq!((refusal.status, code(&refusal).as_str()), (429, "too_many_requests"));
+    assert_eq!(refusal.header("retry-after"), Some("3600"));
+    assert_eq!(refusal.log, None);
     assert_eq!(api.env.dump(), before);
     // The limit applies neither to the app, nor to other users, nor to deletions.
     assert_eq!(api.patch(&id, &json!({"tags": []})).status, 200);
@@ -470,7 +471,7 @@ fn an_end_user_may_change_connections_a_thousand_times_a_day() {
     let request = as_token(&bobs_token, "PATCH", &at(&other), &json!({"tags": ["x"]}));
     assert_eq!(api.send(&request).status, 200);
     api.env.wait(86_400_001);
-    let bearer = token(&api, &sent);
-    let request = as_token(&bearer, "PATCH", &at(&id), &json!({"tags": ["a"]}));
+    let session_token = token(&api, &payload);
+    let request = as_token(&session_token, "PATCH", &at(&id), &json!({"tags": ["a"]}));
     assert_eq!(api.send(&request).status, 200);
 }

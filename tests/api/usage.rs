@@ -221,8 +221,8 @@ fn a_caller_that_is_not_authenticated_is_not_counted() {
     api.env.db_fails.set(false);
     assert_eq!(rows(&api, "?groupBy=status"), [json!({"status": "5xx", "requests": 1})]);
     let reader = api.env.key("acme", Environment::Test, &[Scope::ConnectionsRead], None);
-    let refused = api.send(&as_key(&reader, "GET", USAGE));
-    assert_eq!((refused.status, &body(&refused)["code"]), (403, &json!("insufficient_scope")));
+    let refusal = api.send(&as_key(&reader, "GET", USAGE));
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (403, &json!("insufficient_scope")));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
-use crate::counted::miscounts;
+use crate::counters::wrong_counters;
 use crate::model::{
     Filter, IDENTITIES, LABELS, NAMES, PLATFORMS, Row, STATES, TAGS, TYPES, Tenant, VERSIONS,
     filters, texts,
@@ -57,17 +57,18 @@ fn created() -> impl Strategy<Value = Value> {
         option::of(texts(&NAMES)),
         option::of(texts(&LABELS)),
     );
-    let more = (option::of(tags), option::of(texts(&STATES)), option::weighted(0.3, any::<bool>()));
-    (fields, more).prop_map(|((platform, identity, identity_type, version, name, label), (tags, state, active))| {
+    let extra =
+        (option::of(tags), option::of(texts(&STATES)), option::weighted(0.3, any::<bool>()));
+    (fields, extra).prop_map(|((platform, identity, identity_type, version, name, label), (tags, state, active))| {
         let mut document = json!({"platform": platform, "identity": identity, "identityType": identity_type, "name": name});
-        let given = [
+        let optional_members = [
             ("platformVersion", version.map(Value::from)),
             ("label", label.map(Value::from)),
             ("tags", tags.map(Value::from)),
             ("state", state.map(Value::from)),
             ("active", active.map(Value::from)),
         ];
-        for (member, value) in given {
+        for (member, value) in optional_members {
             if let Some(value) = value {
                 document[member] = value;
             }
@@ -162,7 +163,7 @@ impl VaultAndModel {
             Step::Read(index) => {
                 let id = index.get(&self.ids).clone();
                 let response = self.api.send(&as_key(&key, "GET", &at(&id)));
-                self.assert_shown(tenant_index, &id, &response, is_allowed(false))?;
+                self.assert_matches_model(tenant_index, &id, &response, is_allowed(false))?;
             }
             Step::List(filter, limit, page) => {
                 let path = format!("{CONNECTIONS}?{}&limit={limit}&page={page}", filter.query());
@@ -172,9 +173,9 @@ impl VaultAndModel {
                     return Ok(());
                 }
                 let expected = self.tenants[tenant_index].page(&filter, limit, page);
-                let more = expected["total"].as_u64().unwrap() > (limit * page) as u64;
+                let extra = expected["total"].as_u64().unwrap() > (limit * page) as u64;
                 prop_assert_eq!(body(&response), expected, "{}", path);
-                prop_assert_eq!(response.header("link").is_some(), more, "{}", path);
+                prop_assert_eq!(response.header("link").is_some(), extra, "{}", path);
             }
             Step::Walk(filter, limit) if is_allowed(false) => {
                 return self.walk(tenant_index, &key, &filter, limit);
@@ -197,7 +198,7 @@ impl VaultAndModel {
     }
 
     /// Asserts that reading one connection returns the model's document, or that it does not exist.
-    fn assert_shown(
+    fn assert_matches_model(
         &self,
         tenant_index: usize,
         id: &str,
@@ -306,7 +307,7 @@ impl VaultAndModel {
                 row.revision += 1;
             }
         }
-        self.assert_shown(tenant_index, id, &response, is_allowed)
+        self.assert_matches_model(tenant_index, id, &response, is_allowed)
     }
 
     fn delete(
@@ -330,7 +331,7 @@ impl VaultAndModel {
                 tenant.rows.remove(at);
                 prop_assert_eq!((response.status, response.body.len()), (204, 0));
             }
-            None => self.assert_shown(tenant_index, id, &response, is_allowed)?,
+            None => self.assert_matches_model(tenant_index, id, &response, is_allowed)?,
         }
         Ok(())
     }
@@ -385,7 +386,7 @@ proptest! {
         for (tenant_index, key_index, passed, step) in history {
             env.api.env.wait(passed.unwrap_or(0));
             env.take(tenant_index, key_index, step)?;
-            prop_assert_eq!(miscounts(&env.api.env), [""; 0]);
+            prop_assert_eq!(wrong_counters(&env.api.env), [""; 0]);
         }
         for (tenant, keys) in env.tenants.iter().zip(&env.keys) {
             let response = env.api.send(&as_key(&keys[0], "GET", SUMMARY));

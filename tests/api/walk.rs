@@ -44,7 +44,7 @@ struct Walk {
     size: usize,
     rng: TestRng,
     /// Whether each of the seeded connections is active.
-    are_active: Vec<bool>,
+    is_active: Vec<bool>,
     /// Whether each of the seeded connections has the tag `hot`.
     hot: Vec<bool>,
     created: usize,
@@ -58,7 +58,7 @@ impl Walk {
         let size = repetitions(SIZE[0], SIZE[1]);
         fill(&api, size);
         let hot = (0..size).map(|index| index % 3 == 0).collect();
-        Self { api, size, rng: TestRng(3), are_active: vec![true; size], hot, created: 0 }
+        Self { api, size, rng: TestRng(3), is_active: vec![true; size], hot, created: 0 }
     }
 
     /// Creates, changes and deletes connections at random positions and right next to the walk's
@@ -90,13 +90,13 @@ impl Walk {
         };
         let response = self.api.on("DELETE", &id(deleted), None);
         assert!(
-            response.status == 204 || !self.are_active[deleted] && response.status == 404,
+            response.status == 204 || !self.is_active[deleted] && response.status == 404,
             "{}",
             response.status
         );
         let sql = "UPDATE connections SET active = 0 WHERE account = 'acme' AND environment = 'test' AND id = ?1";
         self.api.env.database.prepare_cached(sql).unwrap().execute([id(deactivated)]).unwrap();
-        (self.are_active[deleted], self.are_active[deactivated]) = (false, false);
+        (self.is_active[deleted], self.is_active[deactivated]) = (false, false);
         let keeps = self.rng.percent(50) && self.hot[changed];
         let tags = if keeps { json!(["new", "hot"]) } else { json!(["new"]) };
         if self.api.patch(&id(changed), &json!({"tags": tags})).status == 200 {
@@ -130,13 +130,13 @@ impl Walk {
     /// Checks a list of the seeded connections whose number satisfies `matches`.
     fn check(&mut self, query: &str, matches: fn(&Self, usize) -> bool) {
         let before: Vec<usize> = (0..self.size)
-            .filter(|index| self.are_active[*index] && matches(self, *index))
+            .filter(|index| self.is_active[*index] && matches(self, *index))
             .collect();
         let seen = self.walk_list(query);
         let once: HashSet<&String> = seen.iter().collect();
         assert_eq!(once.len(), seen.len(), "{query}: none appears twice");
         let throughout =
-            before.into_iter().filter(|index| self.are_active[*index] && matches(self, *index));
+            before.into_iter().filter(|index| self.is_active[*index] && matches(self, *index));
         let missing: Vec<usize> = throughout.filter(|index| !once.contains(&id(*index))).collect();
         assert_eq!(missing, [0; 0], "{query}: of those that existed throughout");
     }

@@ -160,14 +160,14 @@ describe("agents that sign in", () => {
       if (!line.startsWith(`${endpoint}/authorize?`)) return;
       signIns += 1;
       if (signIns > 1) reportSecondSignIn();
-      else await callBack(await allow(line, "ann"));
+      else await requestCallback(await allow(line, "ann"));
     });
     // mcp-remote can print the link before it listens for the callback.
-    const callBack = (url) =>
+    const requestCallback = (url) =>
       fetch(url).catch(async (error) => {
         if (error.cause?.code !== "ECONNREFUSED" || transport.pid === null) throw error;
         await setImmediate();
-        return callBack(url);
+        return requestCallback(url);
       });
     let followed = false;
     const follow = async (url) => {
@@ -224,13 +224,13 @@ describe("agents that sign in", () => {
     assert.match(response.header("content-security-policy"), /frame-ancestors 'none'/);
   });
 
-  async function endGrants() {
+  async function revokeGrants() {
     const { rows } = await app.expect(200, "GET", "/v1/agent-grants");
     for (const { id } of rows) await app.expect(204, "DELETE", `/v1/agent-grants/${id}`);
   }
 
   /** A connected client to which a user has granted full access. */
-  async function agentOf(login) {
+  async function connectAgent(login) {
     const oauthStorage = new OAuthStorage(CALLBACK);
     const first = start(oauthStorage);
     await assert.rejects(first.client.connect(first.transport), UnauthorizedError);
@@ -269,12 +269,12 @@ describe("agents that sign in", () => {
   }
 
   proof("an agent's connect link works only for its user", async () => {
-    const client = await agentOf("ann");
+    const client = await connectAgent("ann");
     const list = () => app.expect(200, "GET", "/v1/vault/connections?identity=ann");
     const { rows, total } = await list();
-    const begun = await client.callTool({ name: "start_connect", arguments: { connection: rows[0].id } });
-    const { authorizationUrl: link, id } = JSON.parse(begun.content[0].text);
-    assert.ok(link?.startsWith(`${endpoint}/connect?id=`), begun.content[0].text);
+    const startedAttempt = await client.callTool({ name: "start_connect", arguments: { connection: rows[0].id } });
+    const { authorizationUrl: link, id } = JSON.parse(startedAttempt.content[0].text);
+    assert.ok(link?.startsWith(`${endpoint}/connect?id=`), startedAttempt.content[0].text);
     const browser = await launch();
     try {
       // The link must not show anything until its user has signed in.
@@ -300,12 +300,12 @@ describe("agents that sign in", () => {
       assert.equal(await again.page.getByRole("button", { name: "Continue as ann" }).count(), 0);
       assert.deepEqual(ann.faults, []);
     } finally {
-      await Promise.all([browser.close(), client.close(), endGrants()]);
+      await Promise.all([browser.close(), client.close(), revokeGrants()]);
     }
   });
 
   proof("users end their own grants with the keyboard", async () => {
-    const clients = [await agentOf("ann"), await agentOf("ann")];
+    const clients = [await connectAgent("ann"), await connectAgent("ann")];
     const browser = await launch();
     try {
       const ann = await visit(browser, `${endpoint}/grants`, "ann");
@@ -322,7 +322,7 @@ describe("agents that sign in", () => {
       assert.equal(await bob.page.getByRole("checkbox").count(), 0);
       for (const { faults } of [ann, bob]) assert.deepEqual(faults, []);
     } finally {
-      await Promise.all([browser.close(), ...clients.map((client) => client.close()), endGrants()]);
+      await Promise.all([browser.close(), ...clients.map((client) => client.close()), revokeGrants()]);
     }
   });
 

@@ -21,7 +21,7 @@ import { SESSION_SECRET, Server } from "./support/server.mjs";
 import { startProxy } from "./support/signing-in.mjs";
 import { Shell } from "./support/shell.mjs";
 import { State, build, folder } from "./support/workspace.mjs";
-import { proof, proves } from "./support/proof.mjs";
+import { proof, isProof } from "./support/proof.mjs";
 
 const INSPECTOR = join(root, "node_modules", ".bin", "mcp-inspector");
 const CONFORMANCE = join(root, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
@@ -53,7 +53,7 @@ const clients = {
 };
 
 /** The clients from npm; for `npm run proof`, also those from PyPI. */
-const checked = Object.entries(clients).filter(([name]) => proves || !name.startsWith("PyPI"));
+const checked = Object.entries(clients).filter(([name]) => isProof || !name.startsWith("PyPI"));
 
 /** The content of a tool's result. Platform responses are only in the text content, to avoid sending them twice. */
 const contentOf = ({ structuredContent, content }) => structuredContent ?? JSON.parse(content[0].text);
@@ -242,7 +242,7 @@ describe("an agent and a person", () => {
     while (await idp.userOf(headers));
   }
 
-  for (const [name, connect] of checked.slice(proves ? 0 : -1))
+  for (const [name, connect] of checked.slice(isProof ? 0 : -1))
     test(`${name}: requests a connection, which a person creates, and uses it even after its token was revoked`, async () => {
       const identity = name;
       const login = `ann by ${name.length}`;
@@ -305,12 +305,12 @@ describe("an agent and a person", () => {
         return contentOf(result);
       });
     await shell.run(`TOKEN=${token}\n${field}`);
-    const [found, none, begun] = await results(adapted(ask));
+    const [found, none, startedAttempt] = await results(adapted(ask));
     assert.deepEqual([found.rows[0].platform, found.rows[0].key, none.total], [platform, "me", 0]);
-    await connectAt(begun.authorizationUrl, "bob");
+    await connectAt(startedAttempt.authorizationUrl, "bob");
     const [{ id }] = (await app.call("GET", `/v1/vault/connections?identity=${identity}`)).json.rows;
     await revokeToken(id);
-    const [, ran] = await results(adapted(act));
-    assert.deepEqual([ran.status, ran.body.sub], [200, "bob"]);
+    const [, actionResult] = await results(adapted(act));
+    assert.deepEqual([actionResult.status, actionResult.body.sub], [200, "bob"]);
   });
 });

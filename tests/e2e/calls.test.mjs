@@ -16,16 +16,16 @@ import { proof } from "./support/proof.mjs";
 /** The timeout of a request: without one, a missing response would block the other tests. */
 const TIMEOUT_MS = 20_000;
 const MEGABYTE = 1 << 20;
-const LARGE = 256 * MEGABYTE;
-const FILE = 100 * MEGABYTE;
+const LARGE_BYTES = 256 * MEGABYTE;
+const FILE_BYTES = 100 * MEGABYTE;
 /** The allowed variation of an isolate's memory, in bytes. */
-const SLACK = 24 * MEGABYTE;
+const MEMORY_TOLERANCE_BYTES = 24 * MEGABYTE;
 /** The number of requests of the leak test, and the allowed growth per request in bytes. A leaked callback takes several hundred. */
-const REQUESTS = 2000;
-const MAX_LEAK = 100;
+const LEAK_TEST_REQUESTS = 2000;
+const MAX_BYTES_PER_REQUEST = 100;
 
 /** The platform's pagination, in the format of providers.toml: an OpenAPI document can't describe it. */
-const PAGES = `[platforms.called]
+const PAGINATION = `[platforms.called]
 name = "Called"
 documents = ["called"]
 pagination = [{ next = "/next", parameter = "cursor" }]
@@ -38,7 +38,7 @@ describe("calls to platforms", () => {
   before(async () => {
     await build();
     platform = await Platform.start();
-    const catalog = await calledCatalog("called", platform, PAGES);
+    const catalog = await calledCatalog("called", platform, PAGINATION);
     state = new State("calls");
     await state.prepare(catalog);
     server = await Server.start(state, {
@@ -198,7 +198,7 @@ describe("calls to platforms", () => {
 
   test("an abort reaches the platform during its response", { timeout: TIMEOUT_MS }, async () => {
     const abort = new AbortController();
-    const response = await call(`large?bytes=${LARGE}`, { signal: abort.signal });
+    const response = await call(`large?bytes=${LARGE_BYTES}`, { signal: abort.signal });
     await response.body.getReader().read();
     abort.abort();
     assert.equal(await platform.last.ended.promise, "aborted");
@@ -208,32 +208,32 @@ describe("calls to platforms", () => {
 
   test("a download of 256 MB is not buffered", async () => {
     const before = await isolateMemory();
-    const response = await call(`large?bytes=${LARGE}`);
-    let [received, most, next] = [0, 0, LARGE / 4];
+    const response = await call(`large?bytes=${LARGE_BYTES}`);
+    let [received, most, next] = [0, 0, LARGE_BYTES / 4];
     for await (const chunk of response.body) {
       received += chunk.length;
       if (received > next) {
         most = Math.max(most, await isolateMemory());
-        next += LARGE / 4;
+        next += LARGE_BYTES / 4;
       }
     }
-    assert.equal(received, LARGE);
-    assert.ok(most - before < SLACK, `${before} became ${most}`);
+    assert.equal(received, LARGE_BYTES);
+    assert.ok(most - before < MEMORY_TOLERANCE_BYTES, `${before} became ${most}`);
   });
 
   proof("thousands of requests do not leak memory", async () => {
-    const ask = async (count) => {
+    const sendRequest = async (count) => {
       let left = count;
       const sendAll = async () => {
         while (left-- > 0) await app.expect(200, "GET", "/v1/whoami");
       };
       await Promise.all(Array.from({ length: 8 }, sendAll));
     };
-    await ask(500);
+    await sendRequest(500);
     const before = await isolateMemory();
-    await ask(REQUESTS);
-    const perRequest = ((await isolateMemory()) - before) / REQUESTS;
-    assert.ok(perRequest < MAX_LEAK, `${perRequest} bytes of memory for each request`);
+    await sendRequest(LEAK_TEST_REQUESTS);
+    const perRequest = ((await isolateMemory()) - before) / LEAK_TEST_REQUESTS;
+    assert.ok(perRequest < MAX_BYTES_PER_REQUEST, `${perRequest} bytes of memory for each request`);
   });
 
   /** Sends a stream over plain HTTP. Returns the response, with its text. */
@@ -258,18 +258,18 @@ describe("calls to platforms", () => {
       let peak = 0;
       async function* chunks() {
         const chunk = Buffer.alloc(MEGABYTE, "x");
-        for (let sent = 0; sent < LARGE; sent += MEGABYTE) {
+        for (let sent = 0; sent < LARGE_BYTES; sent += MEGABYTE) {
           yield chunk;
-          if (sent === LARGE / 2) peak = await isolateMemory();
+          if (sent === LARGE_BYTES / 2) peak = await isolateMemory();
         }
       }
-      const length = hasLength ? { "content-length": LARGE } : {};
+      const length = hasLength ? { "content-length": LARGE_BYTES } : {};
       const { status } = await upload("upload", length, Readable.from(chunks()));
-      assert.deepEqual([status, platform.last.size], [200, LARGE]);
-      const expected = hasLength ? [String(LARGE), undefined] : [undefined, "chunked"];
+      assert.deepEqual([status, platform.last.size], [200, LARGE_BYTES]);
+      const expected = hasLength ? [String(LARGE_BYTES), undefined] : [undefined, "chunked"];
       const { headers } = platform.last;
       assert.deepEqual([headers["content-length"], headers["transfer-encoding"]], expected);
-      assert.ok(peak > 0 && peak - before < SLACK, `${before} became ${peak}`);
+      assert.ok(peak > 0 && peak - before < MEMORY_TOLERANCE_BYTES, `${before} became ${peak}`);
     });
 
   proof("a form with a file of 100 MB is not buffered", async () => {
@@ -279,9 +279,9 @@ describe("calls to platforms", () => {
     async function* form() {
       yield `--${boundary}\r\nContent-Disposition: form-data; name="note"\r\n\r\né\r\n`;
       yield `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`;
-      for (let sent = 0; sent < FILE; sent += MEGABYTE) {
+      for (let sent = 0; sent < FILE_BYTES; sent += MEGABYTE) {
         yield Buffer.alloc(MEGABYTE, `${sent} `);
-        if (sent === FILE / 2) peak = await isolateMemory();
+        if (sent === FILE_BYTES / 2) peak = await isolateMemory();
       }
       yield `\r\n--${boundary}--\r\n`;
     }
@@ -295,7 +295,10 @@ describe("calls to platforms", () => {
     const { status } = await upload("form", { "content-type": type }, Readable.from(hashed()));
     const { headers, size, hash: received } = platform.last;
     assert.deepEqual([status, headers["content-type"], received], [200, type, hash.digest("hex")]);
-    assert.ok(size > FILE && peak > 0 && peak - before < SLACK, `${size} bytes; ${before} became ${peak}`);
+    assert.ok(
+      size > FILE_BYTES && peak > 0 && peak - before < MEMORY_TOLERANCE_BYTES,
+      `${size} bytes; ${before} became ${peak}`,
+    );
   });
 
   test("trailers are removed in both directions", async () => {

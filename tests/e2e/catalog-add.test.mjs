@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { nativeCli, program } from "../../scripts/lib/native-cli.mjs";
+import { buildNativeCli, program } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { environment } from "../../scripts/lib/run.mjs";
 import { folder, wranglerEnvironment } from "./support/workspace.mjs";
@@ -33,7 +33,7 @@ describe("catalog add", { timeout: 300_000 }, () => {
   const current = () => readFileSync(join(out, "current.json"), "utf8");
 
   before(async () => {
-    await nativeCli();
+    await buildNativeCli();
     const first = document("first", "First", ["listFirst"]);
     const done = catalog("import", first, "--licence", "any", "--no-providers", "--out", out);
     assert.equal(done.status, 0, done.output);

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { nativeCli, program } from "../../scripts/lib/native-cli.mjs";
+import { buildNativeCli, program } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { environment } from "../../scripts/lib/run.mjs";
 import { folder, wranglerEnvironment } from "./support/workspace.mjs";
@@ -52,7 +52,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     response.writeHead(200, { etag, "content-length": Buffer.byteLength(content) }).end(content);
   });
   const fetch = (...args) => catalog("fetch", ...args, "--list", list, "--cache", cache);
-  const importing = (...sources) =>
+  const startImport = (...sources) =>
     catalog(
       "import",
       ...sources,
@@ -62,7 +62,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
   let origin;
 
   before(async () => {
-    await nativeCli();
+    await buildNativeCli();
     await new Promise((done) => server.listen(0, "127.0.0.1", done));
     origin = `http://127.0.0.1:${server.address().port}`;
     mkdirSync(place, { recursive: true });
@@ -107,7 +107,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match(changed.output, /\+ GET \/c/);
     assert.match(changed.output, /- GET \/b/);
     assert.doesNotMatch(changed.output, /accept-hosts/);
-    const imported = await importing(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
+    const imported = await startImport(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
     assert.equal(imported.status, 0, imported.output);
     assert.match((await catalog("show", "acme", "getB", "--catalog", out)).output, /"path": ?"\/b"/);
   });
@@ -173,7 +173,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     assert.match(offline.output, /4 documents ready, 4 of them from the cache alone/);
     assert.match(offline.output, /1 missing: `gamma`/);
     assert.match(offline.output, /could not be reached: ECONNREFUSED/);
-    const imported = await importing(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
+    const imported = await startImport(join(root, "tests/fixtures/openapi/good/acme-3.0.json"));
     assert.match(imported.output, /have not been downloaded: gamma/);
     assert.match((await catalog("show", "beta", "--catalog", out)).output, /getB/);
   });

@@ -25,16 +25,16 @@ const SOURCES = [
   "src",
   "www/src",
 ];
-const READ = /\.(md|toml|mjs|js|ts|tsx|rs|sql|html)$/;
+const SEARCHED_EXTENSIONS = /\.(md|toml|mjs|js|ts|tsx|rs|sql|html)$/;
 /** The operator's scripts, which have subcommands. */
-const OPERATOR = Object.keys(SCRIPTS).filter((name) => SCRIPTS[name].startsWith("node scripts/operator.mjs"));
+const OPERATOR_SCRIPTS = Object.keys(SCRIPTS).filter((name) => SCRIPTS[name].startsWith("node scripts/operator.mjs"));
 
 function files(path) {
   if (!statSync(path).isDirectory()) return [path];
   const entries = readdirSync(path, { withFileTypes: true }).filter(({ name }) => name !== "node_modules");
   return entries
     .flatMap((entry) => (entry.isDirectory() ? files(join(path, entry.name)) : [join(path, entry.name)]))
-    .filter((name) => READ.test(name));
+    .filter((name) => SEARCHED_EXTENSIONS.test(name));
 }
 
 /** The words of the command in a line, up to the first placeholder. */
@@ -55,7 +55,7 @@ function commandsIn(text) {
   }
   // The operator's commands are quoted without `npm run`.
   for (const [line, first, second] of text.matchAll(/[`']([a-z-]+) ([a-z-]+)(?: [^`'\n]*)?[`']/g)) {
-    if (!OPERATOR.includes(first)) continue;
+    if (!OPERATOR_SCRIPTS.includes(first)) continue;
     found.push({ line, words: ["npm", "run", first, "--", second] });
   }
   return found;

@@ -7,13 +7,13 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { after, before, describe, test } from "node:test";
 import { announce, perform, steps } from "../../scripts/deploy/steps.mjs";
-import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { captureLog } from "../../scripts/lib/status.mjs";
 import { CloudflareApi, commandsOf } from "./support/cloudflare.mjs";
 import { build, folder, smallCatalog } from "./support/workspace.mjs";
 import { WranglerStandIn } from "./support/wrangler.mjs";
-import { proof, proves } from "./support/proof.mjs";
+import { proof, isProof } from "./support/proof.mjs";
 
 const run = promisify(execFile);
 const UPLOAD = /^(PUT|POST) \/workers\/scripts\/connector-vault(\/versions)?$/;
@@ -21,7 +21,7 @@ const IMPORT = /^POST \/d1\/database\/([\w-]+)\/import$/;
 const PLACEHOLDERS = { namespace: "0".repeat(32), database: "00000000-0000-0000-0000-000000000000" };
 
 /** The ids of databases, namespaces and queues in the metadata of an upload, by binding. */
-const boundIn = ({ bindings }) =>
+const resourceIdsIn = ({ bindings }) =>
   Object.fromEntries(
     bindings.map((binding) => [
       binding.name,
@@ -113,7 +113,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
 
   before(async () => {
     await build();
-    program = await nativeCli();
+    program = await buildNativeCli();
     catalog = await smallCatalog();
     wrangler = await new WranglerStandIn(commandsOf(() => api)).start();
   });
@@ -128,7 +128,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     await account();
     const project = new Project("local-targets");
     const original = project.config;
-    const stepsWith = (...args) => steps({ folder: project.folder, program, catalog: async () => {}, args });
+    const stepsToDeploy = (...args) => steps({ folder: project.folder, program, catalog: async () => {}, args });
     for (const set of [
       original.replace("[vars]\n", '[vars]\nLOCAL_TARGETS = "allow"\n'),
       original.replace("[vars]\n", '[vars]\n  "LOCAL_TARGETS"="allow"\n'),
@@ -136,11 +136,11 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
     ]) {
       assert.notEqual(set, original);
       writeFileSync(join(project.folder, "wrangler.toml"), set);
-      assert.throws(() => stepsWith(), /LOCAL_TARGETS must not be deployed/);
+      assert.throws(() => stepsToDeploy(), /LOCAL_TARGETS must not be deployed/);
     }
     writeFileSync(join(project.folder, "wrangler.toml"), original);
-    assert.throws(() => stepsWith("--var", "LOCAL_TARGETS:allow"), /LOCAL_TARGETS must not be deployed/);
-    assert.ok(stepsWith().length > 0);
+    assert.throws(() => stepsToDeploy("--var", "LOCAL_TARGETS:allow"), /LOCAL_TARGETS must not be deployed/);
+    assert.ok(stepsToDeploy().length > 0);
     assert.deepEqual(api.requests, []);
   });
 
@@ -187,7 +187,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         ["* * * * *"],
       );
       assert.equal(api.queues[0].consumers.length, 1);
-      const bound = boundIn(api.uploads.at(-1));
+      const bound = resourceIdsIn(api.uploads.at(-1));
       assert.deepEqual(
         [bound.CATALOG, bound.VAULT, bound.WORK],
         [api.namespaces[0].id, api.databases[0].uuid, "connector-vault"],
@@ -228,7 +228,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
         sent.findIndex((name) => UPLOAD.test(name)),
       ];
       assert.ok(lastImport >= 0 && lastImport < upload, sent.join("\n"));
-      assert.equal(boundIn(api.uploads.at(-1)).VAULT_1, uuid);
+      assert.equal(resourceIdsIn(api.uploads.at(-1)).VAULT_1, uuid);
       expectNothingUnknown();
     });
 
@@ -324,7 +324,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       assert.match(hint, /wrangler login/);
       assert.match(hint, /Nothing was changed/);
       assert.equal(project.config, initial.config);
-      if (proves) assert.ok(wrangler.acceptedForms.has("whoami --json (not signed in)"));
+      if (isProof) assert.ok(wrangler.acceptedForms.has("whoami --json (not signed in)"));
     });
 
     test("a failure lists the completed steps, and how to continue", async () => {

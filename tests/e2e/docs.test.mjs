@@ -15,10 +15,10 @@ import { run } from "../../scripts/lib/run.mjs";
 import { COLUMNS } from "../../scripts/import/formats.mjs";
 import { page, pages } from "./support/docs.mjs";
 import { SESSION_SECRET, Server, VAULT_KEYS } from "./support/server.mjs";
-import { bodyOf, expectPrinted, expectShown, expectShownResponse } from "./support/shape.mjs";
+import { bodyOf, expectPrinted, expectMatchesExample, expectMatchesExampleResponse } from "./support/shape.mjs";
 import { Shell } from "./support/shell.mjs";
 import { build, cli, folder, State } from "./support/workspace.mjs";
-import { CONNECTOR, connectAsAda, setDemoClient, startDemo } from "./support/demo.mjs";
+import { LOCAL_CATALOG, connectAsAda, setDemoClient, startDemo } from "./support/demo.mjs";
 import { commandsOf, expectCommand, expectPacked } from "./support/docs-commands.mjs";
 import { connectRealConnectors } from "./suites/docs-connecting.mjs";
 import { npmStart, start } from "./suites/docs-start.mjs";
@@ -33,7 +33,7 @@ const PROJECT = join(folder, "docs-project");
 /** The folder with the catalog of `npm start`. */
 const CATALOG = join(root, ".catalog");
 /** The initial catalog of the operator's examples. */
-const OWN_CATALOG = join(PROJECT, ".catalog");
+const OPERATOR_CATALOG = join(PROJECT, ".catalog");
 
 /** The example that creates the sample catalog. It runs once, before the other examples, with fewer documents. */
 const [SAMPLE] = page("docs/catalog.md").marked("sh operator");
@@ -43,15 +43,15 @@ const [SAMPLE_OUTPUT] = page("docs/catalog.md").marked("text output");
 const DOCUMENTS = ["github.com/api.github.com.json", "slack.com.json", "spotify.com", "stripe.com.json"];
 
 /** The source of the script that creates the demo account's connections. */
-const DEMO = readFileSync(join(root, "scripts", "start", "demo-connections.mjs"), "utf8");
+const DEMO_SEED_SCRIPT = readFileSync(join(root, "scripts", "start", "demo-connections.mjs"), "utf8");
 const [CONNECTIONS, SEED] = ["CONNECTIONS", "SEED"].map(
-  (name) => DEMO.match(new RegExp(`^const ${name} = "(\\d+)";$`, "m"))[1],
+  (name) => DEMO_SEED_SCRIPT.match(new RegExp(`^const ${name} = "(\\d+)";$`, "m"))[1],
 );
 
 const named = ({ page: name, line }) => `${name}, line ${line}`;
 
 /** The valid marks of fenced blocks, with a description of each test. */
-const KINDS = {
+const MARKS = {
   "sh run": "run in bash against the service; every request succeeds, or has the stated status",
   "json answer": "the body of the last response",
   "http answer": "the last response",
@@ -88,7 +88,7 @@ function importOutput(catalog) {
 async function createStorage(catalog, started) {
   const state = new State("docs");
   const place = ["--local", "--persist-to", state.path];
-  cpSync(join(started.path, CONNECTOR), join(state.path, CONNECTOR), { recursive: true });
+  cpSync(join(started.path, LOCAL_CATALOG), join(state.path, LOCAL_CATALOG), { recursive: true });
   cpSync(join(started.path, "v3", "demo-notes.json"), join(state.path, "v3", "demo-notes.json"));
   await state.migrate();
   await state.publish({ path: catalog });
@@ -126,7 +126,7 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
     writeFileSync(join(PROJECT, "package.json"), '{ "type": "module" }');
 
     fixture.printed = (await new Shell(PROJECT).run(SAMPLE.code)).printed;
-    cpSync(OWN_CATALOG, fixture.operator, { recursive: true });
+    cpSync(OPERATOR_CATALOG, fixture.operator, { recursive: true });
     let { state, key } = fixture.start;
     if (fixture.start.isOwn) {
       fixture.catalog = fixture.operator;
@@ -151,12 +151,12 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
 
   test("every block has a known mark", () => {
     const blocks = pages.flatMap((docPage) => docPage.blocks);
-    const unknown = blocks.filter(({ language, mark }) => !KINDS[`${language} ${mark}`]);
+    const unknown = blocks.filter(({ language, mark }) => !MARKS[`${language} ${mark}`]);
     assert.deepEqual(unknown.map(named), []);
     assert.ok(blocks.length > 40);
     const used = new Set(blocks.map(({ language, mark }) => `${language} ${mark}`));
     assert.deepEqual(
-      Object.keys(KINDS).filter((kind) => !used.has(kind)),
+      Object.keys(MARKS).filter((kind) => !used.has(kind)),
       [],
     );
   });
@@ -198,16 +198,16 @@ describe("README and docs", { timeout: 1_800_000 }, () => {
             id = JSON.parse(bodyOf(text)).id ?? id;
           if (url.endsWith("/v1/sessions")) ({ token } = JSON.parse(bodyOf(text)));
           if (status === "202") {
-            const { id: begun, authorizationUrl } = JSON.parse(bodyOf(text));
-            attempt = begun;
+            const { id: startedAttempt, authorizationUrl } = JSON.parse(bodyOf(text));
+            attempt = startedAttempt;
             // Opens the link as the reader would.
             if (code.includes('"platform":"demo-notes"')) await connectAsAda(authorizationUrl);
           }
         }
         response = responses.at(-1).text;
       },
-      "json answer": ({ code }) => expectShown(real(code), bodyOf(response)),
-      "http answer": ({ code }) => expectShownResponse(real(code), response),
+      "json answer": ({ code }) => expectMatchesExample(real(code), bodyOf(response)),
+      "http answer": ({ code }) => expectMatchesExampleResponse(real(code), response),
       "json agent": async ({ code }) => {
         const [{ type, url, headers }] = Object.values(JSON.parse(real(code)).mcpServers);
         assert.equal(type, "http");

@@ -156,7 +156,7 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     const { rows } = await app.expect(200, "GET", "/v1/vault/connections?platform=gmail&limit=1");
     assert.equal((await app.status(rows[0].id)).awaitsCutOver, true);
     assert.match((await app.credentials(rows[0].id)).accessToken, /^t0ps3cr3t-a\d+$/);
-    const refresh = await app.askCredentials(rows[0].id, "?refresh=true");
+    const refresh = await app.requestCredentials(rows[0].id, "?refresh=true");
     assert.deepEqual([refresh.status, refresh.json.code], [409, "awaiting_cut_over"]);
     const cutOver = await run("import.mjs", ["nango", file, "--cut-over"]);
     assert.deepEqual([cutOver.code, counts(cutOver.outcomes)], [0, { updated: ROWS }]);
@@ -203,7 +203,7 @@ describe("moving in and out", { timeout: 600_000 }, () => {
       connections: [exportedLine.connection],
     });
     assert.deepEqual([results[0].outcome, results[0].connectionId], ["unchanged", exportedLine.id]);
-    const twice = await run("export.mjs", args);
-    assert.deepEqual([twice.code, readFileSync(out).equals(sealed)], [2, true]);
+    const secondExport = await run("export.mjs", args);
+    assert.deepEqual([secondExport.code, readFileSync(out).equals(sealed)], [2, true]);
   });
 });

@@ -91,12 +91,12 @@ function withTrap(bytes) {
   const arguments_ = types.map((type, at) => module.local.get(at, type));
   const { i32 } = module;
   module.addGlobal("spoiled", binaryen.i32, true, i32.const(0));
-  const spoil = module.if(
+  const corrupt = module.if(
     module.ref.is_null(module.local.get(1, types[1])),
     module.global.set("spoiled", i32.const(1)),
   );
   const trap = module.if(module.global.get("spoiled", binaryen.i32), module.unreachable());
-  const body = module.block(null, [spoil, trap, module.call(value, arguments_, results)], results);
+  const body = module.block(null, [corrupt, trap, module.call(value, arguments_, results)], results);
   module.addFunction("trapping", params, results, [], body);
   module.removeExport("fetch");
   module.addFunctionExport("trapping", "fetch");
@@ -124,18 +124,18 @@ describe("after a trap", () => {
 
   after(() => runtime.dispose());
 
-  const ask = async (headers) => {
+  const sendRequest = async (headers) => {
     const response = await runtime.dispatchFetch("https://vault.example/health", { headers });
     return [response.status, await response.text()];
   };
 
   test("the next request gets a new instance of the module", async () => {
-    const well = await ask({});
+    const well = await sendRequest({});
     assert.equal(well[0], 200, well[1]);
     for (const round of [1, 2, 3]) {
-      const [status, text] = await ask({ "x-trap": "yes" });
+      const [status, text] = await sendRequest({ "x-trap": "yes" });
       assert.deepEqual([status, JSON.parse(text).code], [500, "internal"], `round ${round}`);
-      assert.deepEqual(await ask({}), well, `round ${round}`);
+      assert.deepEqual(await sendRequest({}), well, `round ${round}`);
     }
   });
 });

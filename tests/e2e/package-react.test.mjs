@@ -11,7 +11,7 @@ import { compile } from "svelte/compiler";
 import ts from "typescript";
 import { compileScript, parse } from "vue/compiler-sfc";
 import { root } from "../../scripts/lib/paths.mjs";
-import { ConnectConsole, consent, button, confirm, openWindow, decline } from "./support/connect.mjs";
+import { ConnectConsole, consent, button, confirm, openWindow, declineAtProvider } from "./support/connect.mjs";
 import { folder } from "./support/workspace.mjs";
 
 const PROJECT = join(folder, "react");
@@ -238,7 +238,7 @@ describe("connecting from React", () => {
       visit(await appUrl("r2@example.com", { platform: "login" }), async (page) => {
         const popup = await openWindow(page, () => button(page, "Connect an account").click());
         await button(popup, "Continue to Login").click();
-        await decline(popup);
+        await declineAtProvider(popup);
         await popup.getByRole("heading", { name: "You did not allow access" }).waitFor();
         await popup.close();
         await alerted(page, "You did not allow access, so nothing was connected.");
@@ -289,7 +289,7 @@ describe("connecting from React", () => {
     test("the button of its platform shows a failure", async () =>
       visit(await appUrl("r6@example.com", { platform: "login", ui: "page" }), async (page) => {
         await leave(page);
-        await decline(page);
+        await declineAtProvider(page);
         const back = page.getByRole("link", { name: /Acme Planner/ }).or(page.getByRole("alert"));
         await back.first().waitFor();
         if (!page.url().startsWith(fixture.app.origin)) await back.first().click();

@@ -43,11 +43,11 @@ const ANN_CONNECTIONS = Array.from({ length: 130 }, (_, n) => ({
   active: true,
 }));
 /** The maximum number of lines of the browser app. */
-const APP_LINES = 60;
+const MAX_APP_LINES = 60;
 const TIMEOUT_MS = 60_000;
 const POLL_MS = 50;
 /** The code of a page after it has loaded the module of /slim. */
-const AFTER_SLIM = `
+const PAGE_CODE_AFTER_SLIM = `
 const { VITE_VAULT_URL: baseUrl, VITE_VAULT_KEY: secret } = import.meta.env;
 const { total } = await new ConnectorVault({ baseUrl, secret, allowSecretInBrowser: true }).connections.list();
 document.querySelector("#app")!.textContent = \`\${total} connections\`;
@@ -242,7 +242,7 @@ describe("the package's README", () => {
         `<!doctype html><link rel="icon" href="data:,"><div id="app"></div><script type="module" src="/src/${script}"></script>`;
       for (const [name, mark, more] of [
         ["index", "vite", ""],
-        ["slim", "slim", AFTER_SLIM],
+        ["slim", "slim", PAGE_CODE_AFTER_SLIM],
       ]) {
         const [code] = marked(mark);
         write(`src/${name}.ts`, code + more);
@@ -299,7 +299,7 @@ describe("the package's README", () => {
     /** Writes an app of the README and starts it: { output(), stop() }. `change` modifies its page. */
     async function startApp(folder, server, page, port, change = (html) => html) {
       const [[code], [html]] = [marked(server), marked(page)];
-      assert.ok(`${code}${html}`.trimEnd().split("\n").length < APP_LINES, "it is a small app");
+      assert.ok(`${code}${html}`.trimEnd().split("\n").length < MAX_APP_LINES, "it is a small app");
       const [address] = html.match(/https:\/\/vault\.example\.com/g);
       write(`${folder}/page.html`, change(html.replace(address, env.VAULT_URL)));
       const app = spawn(process.execPath, [write(`${folder}/server.mjs`, code)], {

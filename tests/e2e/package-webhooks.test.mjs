@@ -17,8 +17,8 @@ import { folder } from "./support/workspace.mjs";
 
 const [OURS, PREVIOUS, OTHER] = Array.from({ length: 3 }, () => `whsec_${randomBytes(32).toString("base64")}`);
 const BODY = JSON.stringify({ id: "evt_0000000000007", type: "connection.failed", data: { name: "Zoë ✓" } });
-const MINUTE = 60;
-const TOLERANCE = 5 * MINUTE;
+const MINUTE_S = 60;
+const TOLERANCE_S = 5 * MINUTE_S;
 const VERIFIED = "connection.failed of evt_0000000000007";
 const REFUSED = "invalid_signature";
 
@@ -54,9 +54,9 @@ const cases = [
     OURS,
     signed([OURS], { headers: (all) => ({ "webhook-signature": all["webhook-signature"].replace("v1,", "v2,") }) }),
   ],
-  ["four minutes old", VERIFIED, OURS, signed([OURS], { age: TOLERANCE - MINUTE })],
-  ["six minutes old", REFUSED, OURS, signed([OURS], { age: TOLERANCE + MINUTE })],
-  ["six minutes ahead", REFUSED, OURS, signed([OURS], { age: -TOLERANCE - MINUTE })],
+  ["four minutes old", VERIFIED, OURS, signed([OURS], { age: TOLERANCE_S - MINUTE_S })],
+  ["six minutes old", REFUSED, OURS, signed([OURS], { age: TOLERANCE_S + MINUTE_S })],
+  ["six minutes ahead", REFUSED, OURS, signed([OURS], { age: -TOLERANCE_S - MINUTE_S })],
   ["two signatures, the new secret", VERIFIED, OURS, signed([OURS, PREVIOUS])],
   ["two signatures, the previous secret", VERIFIED, PREVIOUS, signed([OURS, PREVIOUS])],
   ["two signatures, neither of this secret", REFUSED, OTHER, signed([OURS, PREVIOUS])],
@@ -73,11 +73,11 @@ async function verifyAll({ verifyWebhook }, cases) {
       return error.code ?? String(error);
     }
   };
-  const verdictOf = async ({ request, secret }) => [
+  const resultOf = async ({ request, secret }) => [
     await outcome(request, secret),
     await outcome(new Request("https://app.example/hook", { method: "POST", ...request }), secret),
   ];
-  return Promise.all(cases.map(verdictOf));
+  return Promise.all(cases.map(resultOf));
 }
 
 const expected = Object.fromEntries(cases.map(({ name, expected: verdict }) => [name, [verdict, verdict]]));

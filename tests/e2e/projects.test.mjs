@@ -290,7 +290,7 @@ describe("the packed package", () => {
   });
 
   describe("TypeScript", () => {
-    const STRICT = {
+    const STRICT_OPTIONS = {
       strict: true,
       noUncheckedIndexedAccess: true,
       exactOptionalPropertyTypes: true,
@@ -298,13 +298,13 @@ describe("the packed package", () => {
       target: "es2022",
     };
     // Compiler options with Node's types, but without the browser's.
-    const NODE = {
+    const NODE_OPTIONS = {
       module: "node16",
       lib: ["es2022"],
       types: ["node"],
       typeRoots: [join(root, "node_modules", "@types")],
     };
-    const BROWSER = {
+    const BROWSER_OPTIONS = {
       module: "esnext",
       moduleResolution: "bundler",
       lib: ["es2022", "dom", "dom.iterable"],
@@ -321,10 +321,10 @@ describe("the packed package", () => {
 
     test("valid programs compile, and invalid ones do not: in both module systems of Node, and for a bundler", async () => {
       const configs = [
-        ["node", NODE, ["mts", "cts"]],
-        ["browser", BROWSER, ["ts"]],
+        ["node", NODE_OPTIONS, ["mts", "cts"]],
+        ["browser", BROWSER_OPTIONS, ["ts"]],
       ].map(([name, options, kinds]) => {
-        const compilerOptions = { ...STRICT, ...options, outDir: `out-${name}` };
+        const compilerOptions = { ...STRICT_OPTIONS, ...options, outDir: `out-${name}` };
         const files = kinds.flatMap((kind) => SOURCES.map((source) => `${source}.${kind}`));
         write(project, `tsconfig.${name}.json`, { compilerOptions, files });
         return `tsconfig.${name}.json`;
@@ -343,7 +343,7 @@ describe("the packed package", () => {
     proof("an editor shows the documentation", () => {
       const file = join(project, "program.ts");
       const text = readFileSync(file, "utf8");
-      const { options } = ts.convertCompilerOptionsFromJson({ ...STRICT, ...BROWSER }, project);
+      const { options } = ts.convertCompilerOptionsFromJson({ ...STRICT_OPTIONS, ...BROWSER_OPTIONS }, project);
       const service = ts.createLanguageService({
         ...ts.sys,
         useCaseSensitiveFileNames: () => ts.sys.useCaseSensitiveFileNames,
@@ -354,23 +354,23 @@ describe("the packed package", () => {
           ts.sys.fileExists(name) ? ts.ScriptSnapshot.fromString(ts.sys.readFile(name)) : undefined,
         getDefaultLibFileName: ts.getDefaultLibFilePath,
       });
-      const hover = (word) => {
+      const quickInfo = (word) => {
         const { displayParts, documentation } = service.getQuickInfoAtPosition(
           file,
           text.indexOf(word) + word.lastIndexOf(".") + 1,
         );
         return [displayParts, documentation].map((parts) => ts.displayPartsToString(parts));
       };
-      assert.deepEqual(hover(".connections.list"), [
+      assert.deepEqual(quickInfo(".connections.list"), [
         "(method) Connections.list(filters?: ConnectionFilters, options?: CallOptions): List<Connection> (+1 overload)",
         "Lists connections, newest first.",
       ]);
-      assert.deepEqual(hover("tagsMatch"), [
+      assert.deepEqual(quickInfo("tagsMatch"), [
         '(property) ConnectionFilters.tagsMatch?: "all" | "any" | undefined',
         "Whether a connection must have `all` of `tags` (the default) or `any` of them.",
       ]);
       assert.match(
-        hover("error.retryAfter")[1],
+        quickInfo("error.retryAfter")[1],
         /^How many seconds to wait before a retry; undefined if the service did not say\.$/,
       );
     });

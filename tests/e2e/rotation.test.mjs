@@ -66,14 +66,14 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
 
   /** Makes a change, and waits until the service has been reloaded. */
   async function changeAndReload(change) {
-    const loads = () => server.output.match(/Local server updated and ready/g)?.length ?? 0;
-    const before = loads();
+    const countReloads = () => server.output.match(/Local server updated and ready/g)?.length ?? 0;
+    const before = countReloads();
     change();
-    await server.until(() => loads() > before, "the service did not reload");
+    await server.until(() => countReloads() > before, "the service did not reload");
     await server.until(async () => (await server.send("/health")).status === 200, "the service does not respond");
   }
 
-  const touch = () => {
+  const touchSecrets = () => {
     const now = new Date();
     utimesSync(join(project, "wrangler.toml"), now, now);
   };
@@ -125,7 +125,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
       for (const step of order) {
         if (step === "rotate") assert.equal(vaultKeys("rotate").status, 0);
         if (step === "reload") {
-          await changeAndReload(touch);
+          await changeAndReload(touchSecrets);
           loaded = expected();
         }
         if (step === "reseal") {
@@ -140,7 +140,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
         await expectOpened(`${minutes} minutes after ${step}`);
       }
       // The documented commands complete the rotation from any state.
-      await changeAndReload(touch);
+      await changeAndReload(touchSecrets);
       await minute();
       await minute();
       const { status, output } = vaultKeys("reseal");
@@ -157,7 +157,7 @@ describe("rotation of vault keys", { timeout: 600_000 }, () => {
     const second = await Server.start(state, { name: "second", secrets: { SESSION_SECRET, VAULT_KEYS: old } });
     try {
       assert.equal(vaultKeys("rotate").status, 0);
-      await changeAndReload(touch);
+      await changeAndReload(touchSecrets);
       await minute();
       assert.equal((await second.send(SCHEDULED)).status, 200);
       await minute();

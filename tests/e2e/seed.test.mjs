@@ -4,12 +4,12 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { environment } from "../../scripts/lib/run.mjs";
 import { seedDemoAccount } from "../../scripts/start/demo-connections.mjs";
 import { State, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
-import { proof, proves } from "./support/proof.mjs";
+import { proof, isProof } from "./support/proof.mjs";
 
 const options = { cwd: root, env: environment(wranglerEnvironment), encoding: "utf8" };
 
@@ -66,9 +66,9 @@ function expectedCounts(connections) {
 }
 
 /** Folds case as the service does: to lower case, with a final sigma as an ordinary one. */
-const fold = (text) => text.toLowerCase().replaceAll("ς", "σ");
+const foldCase = (text) => text.toLowerCase().replaceAll("ς", "σ");
 
-const COUNT = proves ? 3000 : 600;
+const COUNT = isProof ? 3000 : 600;
 const formatted = (count) => count.toLocaleString("en");
 
 describe("seed", () => {
@@ -77,10 +77,10 @@ describe("seed", () => {
   let path;
   before(async () => {
     ({ path } = await smallCatalog());
-    program = await nativeCli();
+    program = await buildNativeCli();
   });
-  const here = (state, ...args) => ["--catalog", path, "--persist-to", state.path, "--account", "acme", ...args];
-  const seed = (state, ...args) => runProgram(program, "seed", ...here(state, ...args));
+  const seedArgs = (state, ...args) => ["--catalog", path, "--persist-to", state.path, "--account", "acme", ...args];
+  const seed = (state, ...args) => runProgram(program, "seed", ...seedArgs(state, ...args));
 
   describe(`${formatted(COUNT)} connections through each of the two ways to write`, () => {
     const state = new State("seeded");
@@ -88,7 +88,7 @@ describe("seed", () => {
     before(async () => {
       const input = ["--connections", String(COUNT), "--seed", "1"];
       for (const [{ code, output }, had] of [
-        [npmSeed(...here(state, ...input)), "0"],
+        [npmSeed(...seedArgs(state, ...input)), "0"],
         [seed(state, ...input, "--by-wrangler"), formatted(COUNT)],
       ]) {
         assert.equal(code, 0, output);
@@ -110,8 +110,8 @@ describe("seed", () => {
 
     test("preserves all characters, and folds case as the service does", () => {
       for (const row of connections) {
-        assert.equal(row.identity_folded, fold(row.identity));
-        assert.equal(row.name_folded, row.name === null ? null : fold(row.name));
+        assert.equal(row.identity_folded, foldCase(row.identity));
+        assert.equal(row.name_folded, row.name === null ? null : foldCase(row.name));
         assert.ok(!`${row.name} ${row.identity} ${row.tags}`.includes("\ufffd"), row.name);
       }
       const names = connections.map(({ name }) => name).join();
@@ -214,7 +214,7 @@ describe("the demo account", () => {
     const { path } = await smallCatalog();
     // `npm start` stores its catalog in the default folder.
     const storageArgs = ["--local", "--persist-to", state.path, "--catalog", path];
-    const program = await nativeCli();
+    const program = await buildNativeCli();
     start = () => seedDemoAccount(program, { state: state.path, storageArgs });
     await state.prepare();
   });

@@ -27,7 +27,7 @@ const GITHUB = join(openapiDirectory, "api", "github.com", "api.github.com.json"
 const exec = promisify(execFile);
 
 /** The files below a folder with their sizes and times. */
-const listed = (path) =>
+const filesBelow = (path) =>
   readdirSync(path, { recursive: true })
     .sort()
     .map((name) => [name, statSync(join(path, name))])
@@ -37,7 +37,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
   let project;
   let server;
   let bin;
-  let untouched;
+  let filesBefore;
 
   /** Runs the command in a folder. Returns { code, stdout, stderr }. */
   const run = (cwd, args, env = {}) =>
@@ -58,7 +58,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     ({ project, server } = await installServer(catalog.path));
     bin = join(server, "bin.cjs");
     for (const name of ["", ...readdirSync(server, { recursive: true })]) chmodSync(join(server, name), 0o555);
-    untouched = listed(server);
+    filesBefore = filesBelow(server);
   });
 
   // Makes the folder writable again, so that npm can delete its files.
@@ -125,7 +125,7 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
   });
 
   test("writes nothing into the package's folder", () => {
-    assert.deepEqual(listed(server), untouched);
+    assert.deepEqual(filesBelow(server), filesBefore);
   });
 
   test("every command is known, and imports only what the package contains", async () => {
@@ -186,9 +186,9 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
       ["22.12.0", false],
       ["24.0.0", false],
     ]) {
-      const pretend = join(folder, `node-${version}.cjs`);
-      writeFileSync(pretend, `Object.defineProperty(process.versions, "node", { value: "${version}" });`);
-      const { code, stderr } = await run(empty, ["--version"], { NODE_OPTIONS: `--require=${pretend}` });
+      const preloadedScript = join(folder, `node-${version}.cjs`);
+      writeFileSync(preloadedScript, `Object.defineProperty(process.versions, "node", { value: "${version}" });`);
+      const { code, stderr } = await run(empty, ["--version"], { NODE_OPTIONS: `--require=${preloadedScript}` });
       assert.equal(code, isOld ? 1 : 0, stderr);
       if (isOld) assert.match(stderr, new RegExp(`needs Node 22\\.12 or newer.*this is Node ${version}`));
     }
@@ -198,14 +198,14 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     const name = `connector-vault-server-${process.platform}-${process.arch}`;
     const path = join(project, "node_modules", name);
     renameSync(path, `${path}.away`);
-    const pretend = join(folder, "other-machine.cjs");
-    writeFileSync(pretend, 'Object.defineProperty(process, "platform", { value: "sunos" });');
+    const preloadedScript = join(folder, "other-machine.cjs");
+    writeFileSync(preloadedScript, 'Object.defineProperty(process, "platform", { value: "sunos" });');
     try {
       const { code, stderr } = await run(project, ["keys", "list"]);
       assert.equal(code, 1);
       assert.ok(stderr.includes(name), stderr);
       const empty = emptyFolder("package-other-machine");
-      const other = await run(empty, ["start", "--port", "0"], { NODE_OPTIONS: `--require=${pretend}` });
+      const other = await run(empty, ["start", "--port", "0"], { NODE_OPTIONS: `--require=${preloadedScript}` });
       assert.equal(other.code, 1);
       const known = `${process.platform} ${process.arch}`;
       assert.match(other.stderr, new RegExp(`no command line for sunos ${process.arch}, only for ${known}\\.`));

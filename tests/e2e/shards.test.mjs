@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { run } from "../../scripts/lib/run.mjs";
 import { secrets } from "./support/http.mjs";
@@ -50,7 +50,7 @@ describe("accounts in three databases", { timeout: 600_000 }, () => {
 
   before(async () => {
     await build();
-    program = await nativeCli();
+    program = await buildNativeCli();
     mkdirSync(PROJECT);
     for (const name of ["wrangler.toml", "schema"]) cpSync(join(root, name), join(PROJECT, name), { recursive: true });
     symlinkSync(join(root, "node_modules"), join(PROJECT, "node_modules"));

@@ -20,13 +20,13 @@ import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { isAlive } from "../../scripts/lib/process-alive.mjs";
-import { nativeCli } from "../../scripts/lib/native-cli.mjs";
+import { buildNativeCli } from "../../scripts/lib/native-cli.mjs";
 import { nodeBin, root } from "../../scripts/lib/paths.mjs";
 import { environment, run } from "../../scripts/lib/run.mjs";
 import { Record } from "../../scripts/storage/record.mjs";
 import { State, cli, folder, otherCatalog, smallCatalog, wranglerEnvironment } from "./support/workspace.mjs";
 import { WranglerStandIn, localCommands } from "./support/wrangler.mjs";
-import { proof, proves } from "./support/proof.mjs";
+import { proof, isProof } from "./support/proof.mjs";
 
 const HELPER = join(root, "scripts", "storage", "helper.mjs");
 const TIMEOUT_MS = 30_000;
@@ -136,7 +136,7 @@ describe("the helper for local storage", { timeout: 600_000 }, () => {
     await state.migrate();
     const { path } = await smallCatalog();
     const seed = spawn(
-      await nativeCli(),
+      await buildNativeCli(),
       ["seed", "--catalog", path, "--persist-to", state.path, "--account", "acme", "--connections", "10000000"],
       {
         cwd: root,
@@ -316,7 +316,7 @@ describe("the commands through wrangler, as for Cloudflare's storage", { timeout
   let opened;
   /** Runs the operator's command line in a project that uses the real wrangler only for the first command of each form. */
   const operator = async (...args) =>
-    run(await nativeCli(), [...args, "--persist-to", state.path], { cwd: project, env: wranglerEnvironment });
+    run(await buildNativeCli(), [...args, "--persist-to", state.path], { cwd: project, env: wranglerEnvironment });
   const json = async (...args) => JSON.parse(await operator(...args, "--json"));
 
   before(async () => {
@@ -342,7 +342,7 @@ describe("the commands through wrangler, as for Cloudflare's storage", { timeout
     assert.deepEqual(await migrate(...how), all);
     assert.deepEqual(await migrate(...how), []);
     assert.deepEqual(await migrate(), []);
-    if (proves) assert.match(await state.migrateByWrangler(), /No migrations to apply/);
+    if (isProof) assert.match(await state.migrateByWrangler(), /No migrations to apply/);
   });
 
   test("keys are written and read in the same way as with the helper", async () => {

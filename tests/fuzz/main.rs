@@ -20,7 +20,7 @@ use targets::TARGETS;
 const CORPUS: &str = "lab/fuzz/corpus";
 
 #[test]
-fn no_input_of_the_corpora_makes_a_target_panic() {
+fn corpus_inputs_do_not_panic() {
     for (name, target) in TARGETS {
         let path = format!("{CORPUS}/{name}.txt");
         let inputs = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use connector_vault::auth::Shard;
 use connector_vault::auth::key::ApiKey;
-use connector_vault::catalog::action::unit::{self, Deflated, Units};
+use connector_vault::catalog::action::unit::{self, DeflatedUnit, Units};
 use connector_vault::catalog::detail::ConnectorDetail;
 use connector_vault::catalog::format::stored::{CURRENT_KEY, SegmentId};
 use connector_vault::catalog::model::{Action, Connector, Status};
@@ -129,7 +129,7 @@ fn platform() -> Platform {
         "responses": [],
     });
     let bytes = unit::deflate(&unit::write_unit(&[("send", action.to_string())], &[]));
-    let units = vec![Deflated { first: "send".into(), bytes }];
+    let units = vec![DeflatedUnit { first: "send".into(), bytes }];
     let detail: ConnectorDetail = serde_json::from_value(json!({
         "authMethods": [{
             "id": "token", "type": "bearer", "prefix": "Bearer",

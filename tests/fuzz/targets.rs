@@ -13,7 +13,7 @@ use connector_vault::catalog::action::unit::{self, Unit, UnitTable};
 use connector_vault::catalog::action_search::index::Platforms;
 use connector_vault::catalog::detail::{ConnectorDetail, OAuth2};
 use connector_vault::catalog::format::current::Current;
-use connector_vault::catalog::format::layout::Texts;
+use connector_vault::catalog::format::layout::StringTable;
 use connector_vault::catalog::format::list::ListRef;
 use connector_vault::catalog::format::pack::{self, NameEntry};
 use connector_vault::catalog::format::section::{Section, SectionRef};
@@ -55,7 +55,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("providers", providers),
     ("proxy", proxy),
     ("mcp", mcp),
-    ("percent", percents),
+    ("percent", percent_decoding),
 ];
 
 fn text(data: &[u8]) -> Option<&str> {
@@ -217,9 +217,9 @@ pub fn current(data: &[u8]) {
     }
     if let Some(list) = ListRef::read(data) {
         let _ = ListRef::read(&list.write()).unwrap();
-        let _ = list.parts_of_rows([0, 1, usize::MAX]);
-        let _ = (list.parts_of_title("a"), list.parts_of_key("a"), list.parts_of_scan(true));
-        let _ = list.parts_of_words(["a", "z"].into_iter());
+        let _ = list.parts_for_rows([0, 1, usize::MAX]);
+        let _ = (list.parts_for_title("a"), list.parts_for_key("a"), list.parts_for_scan(true));
+        let _ = list.parts_for_words(["a", "z"].into_iter());
     }
 }
 
@@ -260,7 +260,7 @@ pub fn action_unit(data: &[u8]) {
             }
             let _ = (unit.definition(0), unit.definition(u32::MAX));
         }
-        if let Some(texts) = Texts::open(bytes) {
+        if let Some(texts) = StringTable::open(bytes) {
             assert_eq!(
                 (0..texts.len()).map(|index| texts.get(index).len()).max().is_some(),
                 !texts.is_empty()
@@ -291,7 +291,7 @@ pub fn proxy(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let mut lines = text.lines();
     let (path, query) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    if let Some(url) = address::url_below("https://api.example/v1", path, query) {
+    if let Some(url) = address::url_on_server("https://api.example/v1", path, query) {
         assert!(url.starts_with("https://api.example/v1/"), "{url}");
         assert!(url.bytes().all(|byte| byte.is_ascii_graphic()), "{url}");
         let _ = address::without_parameters(&url, |name, _| name == "key");
@@ -305,13 +305,13 @@ pub fn proxy(data: &[u8]) {
     let pairs = lines.filter_map(|line| line.split_once(':'));
     let sent: Vec<_> =
         pairs.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
-    for (name, _) in headers::to_platform(&sent, &["x-service-secret".to_owned()]) {
+    for (name, _) in headers::forwarded_request_headers(&sent, &["x-service-secret".to_owned()]) {
         assert!(
             !["x-service-secret", "cookie", "host", "connection", "transfer-encoding"]
                 .contains(&name.as_str())
         );
     }
-    for (name, _) in headers::to_caller(sent) {
+    for (name, _) in headers::forwarded_response_headers(sent) {
         assert!(
             !["set-cookie", "x-request-id", "connection", "transfer-encoding"]
                 .contains(&name.as_str())
@@ -325,7 +325,7 @@ pub fn mcp(data: &[u8]) {
     service::send(&service::request("POST", "/mcp", "", data));
 }
 
-pub fn percents(data: &[u8]) {
+pub fn percent_decoding(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let _ = (percent::decode(text), percent::decode_form(text));
     assert_eq!(percent::decode(&percent::encode(text)).as_deref(), Some(text));

@@ -3,7 +3,7 @@
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::terms::Method;
 
-use super::support::{import_documents, import_sources, with_operation};
+use super::support::{import_documents, import_operation, import_sources};
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -77,12 +77,12 @@ fn derives_titles_keys_and_models() {
     .iter()
     .enumerate()
     {
-        let action = with_operation(&format!("action-{at}"), path, method, operation);
-        let found = (action.title.as_str(), action.key.as_str(), action.model_name.as_str());
-        assert_eq!(found, (*title, *key, *model), "{method} {path} {operation}");
+        let action = import_operation(&format!("action-{at}"), path, method, operation);
+        let actual = (action.title.as_str(), action.key.as_str(), action.model_name.as_str());
+        assert_eq!(actual, (*title, *key, *model), "{method} {path} {operation}");
     }
     let long = "x".repeat(5000);
-    let action = with_operation("action-long", "/a", "get", &format!("{{summary: {long}, operationId: {long}, tags: [{long}]}}"));
+    let action = import_operation("action-long", "/a", "get", &format!("{{summary: {long}, operationId: {long}, tags: [{long}]}}"));
     assert_eq!(action.method, Method::Get);
     assert_eq!((action.title.chars().count(), action.key.chars().count(), action.model_name.chars().count()), (200, 256, 100));
 }
@@ -115,8 +115,8 @@ fn disambiguates_equal_titles() {
     .iter()
     .enumerate()
     {
-        let mut found = with(&format!("alike-{at}"), paths);
-        found.sort();
-        assert_eq!(found, *titles, "{paths}");
+        let mut actual = with(&format!("alike-{at}"), paths);
+        actual.sort();
+        assert_eq!(actual, *titles, "{paths}");
     }
 }

@@ -92,7 +92,7 @@ fn schemes_become_methods() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn schemes_that_cannot_be_used_are_reported() {
+fn reports_unusable_schemes() {
     for (at, (scheme, why)) in [
         ("{type: openIdConnect, openIdConnectUrl: https://a.example/.well-known}", "its endpoints are in a file on its server"),
         ("{type: http, scheme: digest}", "its scheme `digest` is not supported"),
@@ -200,7 +200,7 @@ fn servers_are_absolute_urls() {
 }
 
 #[test]
-fn warns_of_servers_that_the_service_never_calls() {
+fn warns_about_servers_that_the_service_rejects() {
     let none = "calls reach no server";
     let unless_local = "calls reach no server without `LOCAL_TARGETS=allow`";
     for (at, (servers, expected)) in [
@@ -357,7 +357,7 @@ fn with_providers(providers: &str, overrides: &str) -> Import {
 }
 
 #[test]
-fn providers_entry_completes_its_document_or_makes_a_connector() {
+fn providers_entry_completes_its_document_or_becomes_a_connector() {
     let (summary, platforms) = gather(&with_providers(ACME, ""), &NoProgress).unwrap();
     assert_eq!(summary.connectors, 2);
     let acme = &platforms[0];
@@ -379,7 +379,7 @@ fn providers_entry_completes_its_document_or_makes_a_connector() {
 }
 
 #[test]
-fn brand_logo_overrides_the_document_and_yields_to_the_operator() {
+fn logo_precedence_is_operator_brand_document() {
     let image = |providers: &str, inputs: &str, platform: &str| {
         let (_, platforms) = gather(&with_providers(providers, inputs), &NoProgress).unwrap();
         let found = platforms.into_iter().find(|one| one.connector.platform == platform);
@@ -410,7 +410,7 @@ fn overrides_accept_both_names_of_a_platform() {
 }
 
 /// The detail of `acme`, with these providers and then these overrides applied.
-fn overridden(providers: &str, inputs: &str) -> Result<ConnectorDetail, String> {
+fn detail_with_overrides(providers: &str, inputs: &str) -> Result<ConnectorDetail, String> {
     let job = with_providers(providers, &format!("[platforms.acme-store]\n{inputs}"));
     let (_, platforms) = gather(&job, &NoProgress).map_err(|e| format!("{e:#}"))?;
     let acme = platforms.into_iter().find(|one| one.connector.platform.starts_with("acme"));
@@ -418,36 +418,36 @@ fn overridden(providers: &str, inputs: &str) -> Result<ConnectorDetail, String> 
 }
 
 #[test]
-fn overrides_win_for_auth_methods() {
+fn overrides_take_precedence_for_auth_methods() {
     let ids = |detail: &ConnectorDetail| -> Vec<String> {
         detail.auth_methods.iter().map(|method| method.id.clone()).collect()
     };
-    let document = overridden("", "").unwrap();
+    let document = detail_with_overrides("", "").unwrap();
     assert_eq!(ids(&document), ["login", "key"]);
 
     let operator_config = "documentation = 'https://ours.example/docs'\nverify = 'GET /ping'\n\
                 account = { request = 'GET /ping', id = '/account' }\n\
                 auth = [{ id = 'ours', type = 'bearer', prefix = 'Token' }]";
     for providers in ["", ACME] {
-        let detail = overridden(providers, operator_config).unwrap();
+        let detail = detail_with_overrides(providers, operator_config).unwrap();
         assert_eq!(ids(&detail), ["ours"], "all of them");
         assert_eq!(detail.documentation_url.as_deref(), Some("https://ours.example/docs"));
         assert_eq!(detail.verify.unwrap().request.path, "/ping");
         assert_eq!(detail.account.unwrap().id, "/account");
     }
-    let detail = overridden("", operator_config).unwrap();
+    let detail = detail_with_overrides("", operator_config).unwrap();
     assert_eq!(detail.servers, document.servers, "omitted members keep the document's values");
     assert_eq!(detail.license, document.license);
-    let detail = overridden(ACME, operator_config).unwrap();
+    let detail = detail_with_overrides(ACME, operator_config).unwrap();
     let fields: Vec<_> = detail.auth_methods[0].fields.iter().map(|field| &*field.name).collect();
     assert_eq!(fields, ["token", "shop"], "the remaining server needs the shop");
 
-    assert!(overridden(ACME, "").unwrap().verify.is_some());
-    assert_eq!(overridden(ACME, "verify = ''").unwrap().verify, None);
+    assert!(detail_with_overrides(ACME, "").unwrap().verify.is_some());
+    assert_eq!(detail_with_overrides(ACME, "verify = ''").unwrap().verify, None);
 
-    let detail = overridden(ACME, "servers = ['https://one.example/v3/']").unwrap();
+    let detail = detail_with_overrides(ACME, "servers = ['https://one.example/v3/']").unwrap();
     assert_eq!(detail.servers[0].url, "https://one.example/v3");
-    assert_eq!(ids(&detail), ids(&overridden(ACME, "").unwrap()));
+    assert_eq!(ids(&detail), ids(&detail_with_overrides(ACME, "").unwrap()));
     let requested = |detail: &ConnectorDetail| {
         detail
             .auth_methods
@@ -455,15 +455,19 @@ fn overrides_win_for_auth_methods() {
             .flat_map(|method| &method.fields)
             .any(|field| field.name == "shop")
     };
-    assert!(!requested(&overridden("", "servers = ['https://one.example']").unwrap()));
+    assert!(!requested(&detail_with_overrides("", "servers = ['https://one.example']").unwrap()));
     assert!(requested(&detail), "the URLs of OAuth still have the shop");
 
-    assert_eq!(ids(&overridden(ACME, "auth = []").unwrap()), [""; 0], "there is no way to connect");
+    assert_eq!(
+        ids(&detail_with_overrides(ACME, "auth = []").unwrap()),
+        [""; 0],
+        "there is no way to connect"
+    );
 }
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn faults_of_overridden_methods_state_their_position() {
+fn faults_of_overridden_methods_include_their_position() {
     let parsed = |toml: &str| Overrides::parse("c.toml", toml).unwrap_err().to_string();
     for (toml, fault) in [
         ("[platforms.a]\nauht = []\n", "c.toml:2:1: unknown field `auht`; did you mean `auth`?"),
@@ -486,7 +490,7 @@ fn faults_of_overridden_methods_state_their_position() {
         ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\nverify = 'GET /{shop}'", "the method `x`: no field for `{shop}` in `GET /{shop}`"),
         ("auth = [{ id = 'x', type = 'bearer' }, { id = 'y', type = 'bearer', fields = [{ name = 'shop' }] }]\naccount = { request = 'GET /{shop}', id = '/id' }", "the method `x`: no field for `{shop}` in `GET /{shop}`"),
     ] {
-        let error = overridden("", inputs).unwrap_err();
+        let error = detail_with_overrides("", inputs).unwrap_err();
         assert!(error.contains(fault), "{inputs}\n{error}");
     }
 }
@@ -523,9 +527,9 @@ fn field_names(method: &AuthMethod) -> Vec<&str> {
 }
 
 #[test]
-fn stated_method_gets_the_fields_of_one_server_and_the_requests() {
+fn method_inherits_fields_of_one_server_and_the_requests() {
     let operator_config = "auth = [{ id = 'basic', type = 'basic', fields = [{ name = 'subdomain' }] }, { id = 'token', type = 'bearer' }]";
-    let detail = overridden(TWO_SERVERS, operator_config).unwrap();
+    let detail = detail_with_overrides(TWO_SERVERS, operator_config).unwrap();
     assert_eq!(
         field_names(&detail.auth_methods[0]),
         ["username", "password", "subdomain", "company", "user"]
@@ -540,7 +544,7 @@ fn stated_method_gets_the_fields_of_one_server_and_the_requests() {
     let others = format!(
         "{operator_config}\nverify = 'GET /me'\naccount = {{ request = 'GET /me', id = '/id' }}"
     );
-    let detail = overridden(TWO_SERVERS, &others).unwrap();
+    let detail = detail_with_overrides(TWO_SERVERS, &others).unwrap();
     assert_eq!(
         field_names(&detail.auth_methods[0]),
         ["username", "password", "subdomain"],
@@ -549,7 +553,7 @@ fn stated_method_gets_the_fields_of_one_server_and_the_requests() {
 }
 
 #[test]
-fn rejects_stated_method_without_fields_for_any_server() {
+fn rejects_method_without_fields_for_any_server() {
     let folder = folder("no-methods");
     let document = "openapi: 3.0.0\ninfo: {title: A, version: 1}\npaths: {}\nservers: [{url: 'https://{shop}.acme.example'}]\n";
     fs::write(folder.join("a.yaml"), document).unwrap();
@@ -570,9 +574,10 @@ fn rejects_stated_method_without_fields_for_any_server() {
 }
 
 #[test]
-fn stated_field_keeps_the_defaults_of_its_kind() {
+fn field_entry_keeps_the_defaults_of_its_kind() {
     let fields = |entry: &str| {
-        let detail = overridden("", &format!("auth = [{{ id = 'x', {entry} }}]")).unwrap();
+        let detail =
+            detail_with_overrides("", &format!("auth = [{{ id = 'x', {entry} }}]")).unwrap();
         detail.auth_methods.into_iter().next().unwrap().fields
     };
     let token = fields("type = 'bearer', fields = [{ name = 'token', label = 'Personal token' }]");
@@ -599,7 +604,7 @@ fn variables_of_parameters_become_fields() {
     assert_eq!(field_names(&providers.0["acme"].detail.auth_methods[0]), names);
     let first =
         "servers = ['https://api.acme.example/{cloudId}', 'https://{subdomain}.acme.example/v2']";
-    let detail = overridden(TWO_SERVERS, first).unwrap();
+    let detail = detail_with_overrides(TWO_SERVERS, first).unwrap();
     assert_eq!(
         field_names(&detail.auth_methods[0]),
         names,
@@ -608,7 +613,7 @@ fn variables_of_parameters_become_fields() {
 }
 
 #[test]
-fn entry_whose_name_another_claims_becomes_its_own_connector() {
+fn entry_becomes_connector_if_another_claims_its_document() {
     let providers = "[platforms.acme-store]\nname = \"The real one\"\n[platforms.other]\nname = \"Other\"\ndocuments = [\"acme-store\"]\n";
     let (_, platforms) = gather(&with_providers(providers, ""), &NoProgress).unwrap();
     let counts: Vec<_> = platforms

@@ -3,7 +3,7 @@
 use connector_vault::catalog::model::{Connector, Status};
 use connector_vault::importer::licence::LicenceFilter;
 
-use super::support::{import_sources, with_info};
+use super::support::{import_sources, import_with_info};
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -73,7 +73,7 @@ fn derives_versions_and_statuses() {
     .iter()
     .enumerate()
     {
-        let connector = with_info(&format!("version-{at}"), info);
+        let connector = import_with_info(&format!("version-{at}"), info);
         assert_eq!((connector.platform_version.as_str(), connector.status), (*version, *status), "{info}");
         assert_eq!(connector.key, format!("api::{}::{}", connector.platform, connector.platform_version));
     }
@@ -109,15 +109,15 @@ fn descriptions_are_one_plain_line() {
     .iter()
     .enumerate()
     {
-        let connector = with_info(&format!("description-{at}"), &format!("title: T\ndescription: \"{text}\""));
+        let connector = import_with_info(&format!("description-{at}"), &format!("title: T\ndescription: \"{text}\""));
         assert_eq!(connector.description, *line, "{text}");
     }
     let words = "word ".repeat(200);
-    let connector = with_info("description-long", &format!("title: {words}\ndescription: {words}"));
+    let connector = import_with_info("description-long", &format!("title: {words}\ndescription: {words}"));
     assert_eq!(connector.description.chars().count(), 500);
     assert!(connector.description.ends_with("word…"), "{}", connector.description);
     assert!(connector.name.chars().count() <= 120);
-    let connector = with_info("description-one-word", &format!("title: T\ndescription: {}", "é".repeat(2000)));
+    let connector = import_with_info("description-one-word", &format!("title: T\ndescription: {}", "é".repeat(2000)));
     assert_eq!(connector.description.chars().count(), 500);
 }
 
@@ -134,11 +134,11 @@ fn derives_categories_tags_and_images() {
     .iter()
     .enumerate()
     {
-        let connector = with_info(&format!("category-{at}"), info);
+        let connector = import_with_info(&format!("category-{at}"), info);
         assert_eq!((connector.category.as_str(), connector.tags.iter().map(String::as_str).collect::<Vec<_>>()), (*category, tags.to_vec()));
     }
     for (at, logo) in ["{url: 'http://a.b/c.png'}", "{url: 'https://twitter.com/acme/profile_image?size=original'}", "{url: 'javascript:alert(1)'}", "{url: \"https://a.b/'><script>\"}", "5", "[]"].iter().enumerate() {
-        let connector = with_info(&format!("image-{at}"), &format!("title: Über & Co\nx-logo: {logo}"));
+        let connector = import_with_info(&format!("image-{at}"), &format!("title: Über & Co\nx-logo: {logo}"));
         assert!(connector.image.starts_with("data:image/svg+xml,%3Csvg"), "{logo}: {}", connector.image);
         assert!(connector.image.contains("%3E%C3%9CC%3C/text"), "{}", connector.image);
         assert!(connector.image.bytes().all(|b| b.is_ascii_graphic() && !b"\"'<>&#".contains(&b)), "{}", connector.image);

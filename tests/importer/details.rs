@@ -33,8 +33,8 @@ pub fn import_details(name: &str, version: &str, lines: &str) -> (Value, Vec<Str
     let warnings = summary.warnings.iter();
     let warnings = warnings.map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
     let platform = platforms.first().unwrap();
-    let of_a = |key: &&str| platform.actions.iter().any(|action| action.key == *key);
-    (action_details(platform, ["getA", "postA"].into_iter().find(of_a).unwrap()), warnings)
+    let has_key = |key: &&str| platform.actions.iter().any(|action| action.key == *key);
+    (action_details(platform, ["getA", "postA"].into_iter().find(has_key).unwrap()), warnings)
 }
 
 /// Converts an OpenAPI 3.0 schema of a property of the body to JSON Schema.
@@ -373,7 +373,7 @@ fn compiling_a_pattern_takes_linear_time() {
 
 /// A dangling reference to another file causes a warning, and its schema allows any value.
 #[test]
-fn reports_parts_in_other_files() {
+fn reports_dangling_references_to_other_files() {
     let lines = "paths: {/a: {post: {parameters: [{$ref: 'p.yaml#/P'}], requestBody: {$ref: 'b.yaml#/B'}, responses: {'200': {$ref: 'r.yaml#/R'}}}}}";
     let (response, warnings) = import_details("elsewhere", "openapi: 3.0.0", lines);
     assert_eq!(response["requestBody"]["schema"], json!({}));

@@ -24,7 +24,7 @@ fn action_input(name: &str, document: &str, platform: &str, action: &str) -> Val
 }
 
 #[test]
-fn discovery_methods_become_actions_of_the_directorys_platform() {
+fn discovery_methods_become_actions_of_the_platform() {
     let (summary, platforms) = import_sources(&[LIBRARY], LicenceFilter::Any, "");
     assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
     let [platform] = platforms.as_slice() else { panic!("{:?}", summary.platforms) };

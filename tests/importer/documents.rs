@@ -6,7 +6,9 @@ use std::fs;
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::report::Reason;
 
-use super::support::{FIXTURES, folder, import_documents, import_sources, indented, platforms_of};
+use super::support::{
+    FIXTURES, folder, import_documents, import_sources, indented, platform_names,
+};
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -100,7 +102,7 @@ fn broken_documents_report_the_position_of_the_fault() {
         assert_eq!(lines.get(file).map(String::as_str), Some(why), "{file}");
     }
     assert_eq!(lines.len(), 30, "{lines:#?}");
-    assert_eq!(platforms_of(&platforms), ["1password", "acme-store", "closed", "hooks", "petstore-swagger", "unlicensed"]);
+    assert_eq!(platform_names(&platforms), ["1password", "acme-store", "closed", "hooks", "petstore-swagger", "unlicensed"]);
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn tolerates_faults_in_optional_parts() {
     }
     for (servers, platform) in [("'https://api.acme.com'", "acme"), ("{url: 'https://acme.com'}", "acme"), ("['https://acme.com']", "acme"), ("[{url: ' '}, {url: 'https://acme.com'}]", "acme")] {
         let (_, platforms) = import_documents("spare-servers", &[&format!("openapi: 3.0.0\ninfo: {{title: T, version: 1}}\nservers: {servers}\npaths: {{}}\n")]);
-        assert_eq!(platforms_of(&platforms), [platform], "{servers}");
+        assert_eq!(platform_names(&platforms), [platform], "{servers}");
     }
 }
 

@@ -15,7 +15,7 @@ use connector_vault::importer::report::Summary;
 use connector_vault::importer::{Import, fetched, gather, hash, import};
 use serde_json::Value;
 
-use super::support::{NoProgress, folder, platforms_of, run, stderr};
+use super::support::{NoProgress, folder, platform_names, run, stderr};
 
 fn document(provider: &str, server: &str, paths: &[&str]) -> String {
     let paths: Vec<String> =
@@ -67,7 +67,7 @@ fn find<'a>(platforms: &'a [Platform], name: &str) -> &'a Platform {
 }
 
 #[test]
-fn downloaded_document_replaces_any_other_about_its_platform() {
+fn fetched_document_replaces_others_of_its_platform() {
     let (documents, cache) = (folder("fetched-documents"), folder("fetched-cache"));
     for (name, provider) in [("a", "acme.com"), ("b", "b-acme-old.com"), ("c", "other.com")] {
         fs::write(
@@ -83,7 +83,7 @@ fn downloaded_document_replaces_any_other_about_its_platform() {
     };
     let all = vec![new("acme"), new("best"), new("unheard-of")];
     let (summary, platforms) = imported(&documents, all, providers, LicenceFilter::Any);
-    assert_eq!(platforms_of(&platforms), ["acme", "best", "other", "unheard-of"]);
+    assert_eq!(platform_names(&platforms), ["acme", "best", "other", "unheard-of"]);
     for (name, actions) in [("acme", 4), ("best", 4), ("other", 2), ("unheard-of", 4)] {
         assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
     }
@@ -109,7 +109,7 @@ fn platforms_share_a_document_by_path() {
         slice("suite", &[]),
     ];
     let (_, platforms) = imported(&documents, all, "", LicenceFilter::Any);
-    assert_eq!(platforms_of(&platforms), ["a", "files", "mail", "rest", "suite"]);
+    assert_eq!(platform_names(&platforms), ["a", "files", "mail", "rest", "suite"]);
     for (name, actions) in [("mail", 4), ("files", 2), ("rest", 2), ("suite", 8)] {
         assert_eq!(find(&platforms, name).actions.len(), actions, "{name}");
         assert_eq!(usize::try_from(find(&platforms, name).connector.tools).unwrap(), actions);
@@ -127,15 +127,15 @@ fn only_the_accepted_document_replaces_others() {
     assert!(summary.full().contains("is not the document that sources.toml names"));
     let broken = fetched_document(&cache, "acme", "{\"openapi\": \"3.0.0\"", &[]);
     let (summary, platforms) = imported(&documents, vec![broken], "", LicenceFilter::Any);
-    assert_eq!(platforms_of(&platforms), ["acme"]);
+    assert_eq!(platform_names(&platforms), ["acme"]);
     assert_eq!(summary.counts(), [("broken", 1)]);
     // A reference must not read local files.
     let text = document("acme.com", "a.com", &["/new"]).replace(
         r#""get": {}"#,
         r#""get": {"requestBody": {"$ref": "../damaged-documents/a.json"}}"#,
     );
-    let curious = fetched_document(&cache, "acme", &text, &[]);
-    let (summary, _) = imported(&documents, vec![curious], "", LicenceFilter::Any);
+    let local_reference = fetched_document(&cache, "acme", &text, &[]);
+    let (summary, _) = imported(&documents, vec![local_reference], "", LicenceFilter::Any);
     assert!(!summary.warnings.is_empty(), "{}", summary.full());
 }
 
@@ -234,12 +234,12 @@ fn accepting_a_document_applies_to_all_platforms_that_share_it() {
     let accepting = AcceptFixture::new("accept", &text);
     let before = fs::read_to_string(&accepting.list).unwrap();
     // The operator has not accepted the new hosts.
-    let (is_good, output) = accepting.fetch(&["--accept", "mail"]);
-    assert!(!is_good && output.contains("add --accept-hosts mail"), "{output}");
+    let (is_success, output) = accepting.fetch(&["--accept", "mail"]);
+    assert!(!is_success && output.contains("add --accept-hosts mail"), "{output}");
     assert_eq!(fs::read_to_string(&accepting.list).unwrap(), before);
 
-    let (is_good, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
-    assert!(is_good, "{output}");
+    let (is_success, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
+    assert!(is_success, "{output}");
     let list = accepting.read();
     for platform in ["mail", "files"] {
         let pin = list.0[platform].pin.as_ref().unwrap();
@@ -254,17 +254,17 @@ fn accepting_a_document_applies_to_all_platforms_that_share_it() {
     // Accepted hosts need no second consent, but other hosts do.
     let more = document("suite.com", "suite.com", &["/mail", "/files", "/files/{id}"]);
     accepting.report(&more);
-    let (is_good, output) = accepting.fetch(&["--accept", "files"]);
-    assert!(is_good, "{output}");
+    let (is_success, output) = accepting.fetch(&["--accept", "files"]);
+    assert!(is_success, "{output}");
     assert_eq!(accepting.read().0["files"].pin.as_ref().unwrap().operations, 4);
     accepting.report(&document("suite.com", "evil.example", &["/mail", "/files"]));
-    let (is_good, output) = accepting.fetch(&["--accept", "files"]);
-    assert!(!is_good && output.contains("--accept-hosts files"), "{output}");
+    let (is_success, output) = accepting.fetch(&["--accept", "files"]);
+    assert!(!is_success && output.contains("--accept-hosts files"), "{output}");
     assert_eq!(accepting.read().0["files"].pin.as_ref().unwrap().operations, 4);
 }
 
 #[test]
-fn fetched_documents_extend_a_catalog_whose_own_documents_are_gone() {
+fn adds_fetched_documents_if_the_original_sources_are_missing() {
     let accepting = AcceptFixture::new("added", &document("s.com", "s.com", &["/mail", "/files"]));
     let list = fs::read_to_string(&accepting.list).unwrap();
     fs::write(&accepting.list, list.replace("MIT", "none stated")).unwrap();
@@ -279,8 +279,8 @@ fn fetched_documents_extend_a_catalog_whose_own_documents_are_gone() {
     assert!(imported.status.success(), "{}", stderr(&imported));
     fs::remove_file(first).unwrap();
 
-    let (is_good, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
-    assert!(is_good, "{output}");
+    let (is_success, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
+    assert!(is_success, "{output}");
     let added = run(&["add", "--fetched", cache, "--catalog", out]);
     assert!(added.status.success(), "{}", stderr(&added));
     let found = run(&["find", "--catalog", out]);
@@ -297,8 +297,8 @@ fn does_not_accept_damaged_document() {
     for file in fs::read_dir(accepting.cache.join("documents")).unwrap() {
         fs::write(file.unwrap().path(), "{}").unwrap();
     }
-    let (is_good, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
-    assert!(!is_good && output.contains("is damaged"), "{output}");
+    let (is_success, output) = accepting.fetch(&["--accept", "mail", "--accept-hosts", "mail"]);
+    assert!(!is_success && output.contains("is damaged"), "{output}");
 }
 
 #[test]
@@ -309,8 +309,8 @@ fn validates_platforms_and_hosts_before_any_change() {
         (&["--accept", "x"], "there is no source of the platform `x`"),
         (&["--accept-hosts", "mail"], "--accept-hosts mail needs --accept mail, too"),
     ] {
-        let (is_good, output) = accepting.fetch(arguments);
-        assert!(!is_good && output.contains(fault), "{arguments:?}: {output}");
+        let (is_success, output) = accepting.fetch(arguments);
+        assert!(!is_success && output.contains(fault), "{arguments:?}: {output}");
     }
 }
 

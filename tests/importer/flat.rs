@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::{Import, gather};
-use connector_vault::platform_calls::flat::Flat;
+use connector_vault::platform_calls::flat::FlatInput;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn input(parameters: &Value, body: &Value, is_required: bool) -> Value {
 }
 
 fn names(input: &Value) -> Vec<String> {
-    Flat::new(input).schema()["properties"].as_object().unwrap().keys().cloned().collect()
+    FlatInput::new(input).schema()["properties"].as_object().unwrap().keys().cloned().collect()
 }
 
 #[test]
@@ -86,13 +86,13 @@ fn a_body_is_sent_if_it_is_required_or_has_members() {
         let input = input(&json!({}), &body, is_required);
         let text = given.to_string();
         let given: BTreeMap<String, &RawValue> = serde_json::from_str(&text).unwrap();
-        let mapped = Flat::new(&input).input(&given).unwrap();
+        let mapped = FlatInput::new(&input).input(&given).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&mapped).unwrap(), expected);
     }
 }
 
 #[test]
-fn schemas_state_their_types() {
+fn flat_schemas_have_types() {
     for (schema, expected) in [
         (
             json!({"properties": {"a": {"items": true}}}),
@@ -121,7 +121,7 @@ fn schemas_state_their_types() {
         (json!({"type": "string", "format": "date"}), json!({"type": "string", "format": "date"})),
     ] {
         let input = input(&json!({"query": {"p": schema}}), &Value::Null, false);
-        assert_eq!(Flat::new(&input).schema()["properties"]["p"], expected);
+        assert_eq!(FlatInput::new(&input).schema()["properties"]["p"], expected);
     }
 }
 

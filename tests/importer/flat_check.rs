@@ -13,7 +13,7 @@ use connector_vault::catalog::action::render::render;
 use connector_vault::catalog::action::unit::{Unit, inflate};
 use connector_vault::catalog::write::Platform;
 use connector_vault::mcp::outline::{MAX_BYTES, outline};
-use connector_vault::platform_calls::flat::Flat;
+use connector_vault::platform_calls::flat::FlatInput;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
@@ -72,24 +72,24 @@ fn check_outline(what: &str, mut detail: Value, counted: &mut FlatFormCounts) {
     counted.longest = counted.longest.max(text.len());
     assert!(text.len() <= MAX_BYTES && tokens(&text) < MAX_TOKENS, "{what}: {}", text.len());
     let mut omitted = Vec::new();
-    each_omitted(&shown["input"], &mut omitted);
+    collect_omitted(&shown["input"], &mut omitted);
     counted.cut += usize::from(!omitted.is_empty());
     for path in omitted.iter().take(MAX_FOLLOWED) {
         let part = outline(&detail, Some(path)).unwrap();
         assert!(tokens(&part.to_string()) < MAX_TOKENS, "{what}: {path}");
         let mut deeper = Vec::new();
-        each_omitted(&part["input"], &mut deeper);
+        collect_omitted(&part["input"], &mut deeper);
         counted.dead_ends +=
             usize::from(deeper.contains(path) && part["input"].get("omittedProperties").is_none());
     }
-    detail["input"] = Flat::new(&detail["input"].clone()).schema();
+    detail["input"] = FlatInput::new(&detail["input"].clone()).schema();
     let flat = outline(&detail, None).unwrap().to_string();
     counted.longest = counted.longest.max(flat.len());
     assert!(tokens(&flat) < MAX_TOKENS, "{what}, flat: {}", flat.len());
 }
 
 /// Collects the values of `omitted` in a schema.
-fn each_omitted(schema: &Value, found: &mut Vec<String>) {
+fn collect_omitted(schema: &Value, found: &mut Vec<String>) {
     match schema {
         Value::Object(members) => {
             for (name, value) in members {
@@ -99,24 +99,24 @@ fn each_omitted(schema: &Value, found: &mut Vec<String>) {
                     {
                         found.push(path.clone());
                     }
-                    value => each_omitted(value, found),
+                    value => collect_omitted(value, found),
                 }
             }
         }
-        Value::Array(all) => all.iter().for_each(|one| each_omitted(one, found)),
+        Value::Array(all) => all.iter().for_each(|one| collect_omitted(one, found)),
         _ => {}
     }
 }
 
 /// Checks the flat form of an input.
 pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
-    let flat = Flat::new(input);
+    let flat = FlatInput::new(input);
     let schema = flat.schema();
     assert_eq!(schema["type"], "object", "{what}");
     for combination in ["anyOf", "oneOf", "allOf"] {
         assert!(schema.get(combination).is_none(), "{what}");
     }
-    each_schema(&schema, &mut |schema| {
+    for_each_schema(&schema, &mut |schema| {
         let of_object = ["properties", "additionalProperties", "required"];
         if of_object.iter().any(|key| schema.get(*key).is_some()) {
             assert!(schema.get("type").is_some(), "{what}: {schema}");
@@ -164,33 +164,34 @@ pub fn check(what: &str, input: &Value, counted: &mut FlatFormCounts) {
         *counts.entry(name.as_deref().unwrap_or("body")).or_default() += 1;
     }
     for ((place, name), flat_name) in &reached {
-        let own = name.as_deref().unwrap_or("body");
+        let argument_name = name.as_deref().unwrap_or("body");
         let is_valid = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
-        let is_allowed = (1..=64).contains(&own.len()) && own.chars().all(is_valid);
-        if counts[own] > 1 {
+        let is_allowed =
+            (1..=64).contains(&argument_name.len()) && argument_name.chars().all(is_valid);
+        if counts[argument_name] > 1 {
             assert!(flat_name.starts_with(&format!("{place}_")), "{what}: {flat_name}");
             counted.prefixed += 1;
         } else if is_allowed {
-            assert_eq!(flat_name, own, "{what}");
+            assert_eq!(flat_name, argument_name, "{what}");
         } else {
             counted.renamed += 1;
         }
         // An error points to the argument.
-        let escaped = own.replace('~', "~0").replace('/', "~1");
+        let escaped = argument_name.replace('~', "~0").replace('/', "~1");
         let (pointer, rest) = match name {
             Some(_) => (format!("/{place}/{escaped}/0/x"), "/0/x"),
             None => ("/body/0/x".to_owned(), "/0/x"),
         };
         assert_eq!(flat.pointer(&pointer), format!("/arguments/{flat_name}{rest}"), "{what}");
         // With a single argument set, its value is sent at the same location.
-        let value = to_raw_value(&json!([place, own])).unwrap();
+        let value = to_raw_value(&json!([place, argument_name])).unwrap();
         let one = BTreeMap::from([(flat_name.clone(), &*value)]);
         let mapped: Value = serde_json::from_str(&flat.input(&one).unwrap()).unwrap();
         let found = match name {
             Some(name) => &mapped[place][name],
             None => &mapped[place],
         };
-        assert_eq!(*found, json!([place, own]), "{what}");
+        assert_eq!(*found, json!([place, argument_name]), "{what}");
     }
     // An argument is required if its location requires it, unless the body is optional.
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -241,19 +242,19 @@ fn locations(input: &Value, is_whole: bool) -> BTreeSet<(String, Option<String>)
     locations
 }
 
-fn each_schema(schema: &Value, note: &mut dyn FnMut(&Value)) {
+fn for_each_schema(schema: &Value, note: &mut dyn FnMut(&Value)) {
     note(schema);
     for key in ["properties", "$defs", "patternProperties"] {
         let members = schema.get(key).and_then(Value::as_object).into_iter().flatten();
-        members.for_each(|(_, schema)| each_schema(schema, note));
+        members.for_each(|(_, schema)| for_each_schema(schema, note));
     }
     for key in ["allOf", "anyOf", "oneOf", "prefixItems"] {
         let items = schema.get(key).and_then(Value::as_array).into_iter().flatten();
-        items.for_each(|schema| each_schema(schema, note));
+        items.for_each(|schema| for_each_schema(schema, note));
     }
     for key in ["items", "additionalProperties"] {
         if let Some(schema) = schema.get(key) {
-            each_schema(schema, note);
+            for_each_schema(schema, note);
         }
     }
 }

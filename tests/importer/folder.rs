@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use connector_vault::catalog::format::stored::SegmentId;
 use connector_vault::importer::check::{OpenCatalog, connectors};
 use connector_vault::importer::folder::Folder;
-use connector_vault::importer::{Import, Watch, import};
+use connector_vault::importer::{Import, ProgressObserver, import};
 
 use connector_vault::operator::folder::Folder as Published;
 use serde_json::Value;
@@ -85,7 +85,7 @@ fn import_repairs_an_interrupted_import() {
 /// Counts the files that are read.
 struct FileCount(AtomicUsize);
 
-impl Watch for FileCount {
+impl ProgressObserver for FileCount {
     fn files_found(&self, _: usize, _: u64) {}
     fn file_read(&self, _: u64) {
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -196,9 +196,9 @@ fn subset_of_a_folder_becomes_its_own_version() {
     let all: Vec<String> = all.into_iter().map(|entry| entry.connector.platform).collect();
     assert!(all.len() > 2, "{all:?}");
     let whole = Published::open(&out).unwrap();
-    let same = Published::open_part(&out, &all).unwrap();
+    let same = Published::open_with_platforms(&out, &all).unwrap();
     assert_eq!((same.manifest, same.current), (whole.manifest.clone(), whole.current));
-    let part = Published::open_part(&out, &names(&["Petstore-Swagger"])).unwrap();
+    let part = Published::open_with_platforms(&out, &names(&["Petstore-Swagger"])).unwrap();
     assert_eq!(part.manifest.connector_rows, 1);
     assert!(part.manifest.action_rows < whole.manifest.action_rows);
     assert_ne!(part.manifest.version, whole.manifest.version);
@@ -206,7 +206,8 @@ fn subset_of_a_folder_becomes_its_own_version() {
         assert_eq!(SegmentId::from_content(&part.read(id).unwrap()), id);
     }
     let unknown =
-        Published::open_part(&out, &names(&["petstore-swagger", "petstore-swager"])).unwrap_err();
+        Published::open_with_platforms(&out, &names(&["petstore-swagger", "petstore-swager"]))
+            .unwrap_err();
     assert!(
         unknown
             .to_string()
@@ -231,7 +232,7 @@ fn a_second_folder_adds_its_platforms_to_the_published_version() {
     let names: Vec<String> = names.map(|entry| entry.connector.platform).collect();
     let added = connectors(&Folder(one.clone())).unwrap().remove(0).connector.platform;
     // The first folder takes precedence.
-    let same = Published::open_with(&all, &one).unwrap();
+    let same = Published::open_merged(&all, &one).unwrap();
     assert_eq!((same.manifest, same.current), (whole.manifest.clone(), whole.current.clone()));
     // An incomplete folder and the folder with the missing platforms result in the same version as
     // the complete folder.
@@ -240,14 +241,14 @@ fn a_second_folder_adds_its_platforms_to_the_published_version() {
     drop(files.lock().unwrap());
     let platforms = OpenCatalog::new(&Folder(all)).unwrap().platforms(&rest).unwrap();
     files.write(&platforms).unwrap();
-    let completed = Published::open_with(&files.0, &one).unwrap();
+    let completed = Published::open_merged(&files.0, &one).unwrap();
     assert_ne!(Published::open(&files.0).unwrap().current, whole.current);
     assert_eq!((&completed.manifest, &completed.current), (&whole.manifest, &whole.current));
     for id in completed.segments() {
         assert_eq!(SegmentId::from_content(&completed.read(id).unwrap()), id);
     }
     fs::remove_file(one.join("current.json")).unwrap();
-    assert!(Published::open_with(&files.0, &one).is_err());
+    assert!(Published::open_merged(&files.0, &one).is_err());
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn imported(name: &str, text: &str, endpoint: &str, server: &str) -> Platform {
 }
 
 #[test]
-fn each_root_field_becomes_an_action_with_its_method_and_address() {
+fn each_root_field_becomes_an_action() {
     for (name, endpoint, server, path) in [
         (
             "graphql-path",
@@ -115,7 +115,7 @@ fn accepts_four_byte_characters_in_descriptions() {
 }
 
 #[test]
-fn a_schema_that_cannot_be_read_is_reported() {
+fn reports_malformed_graphql_schema() {
     let (documents, cache) = (folder("graphql-broken"), folder("graphql-broken-cache"));
     fs::write(
         documents.join("b.json"),

@@ -212,8 +212,11 @@ fn dataverse_metadata_becomes_operations_on_rows() {
     );
     let input = &create["input"];
     assert_eq!(input["required"], json!(["body"]));
-    let own = json!({ "$ref": "#/$defs/Microsoft.Dynamics.CRM.account" });
-    assert_eq!(input["properties"]["body"], json!({ "allOf": [own, { "required": ["name"] }] }));
+    let table_reference = json!({ "$ref": "#/$defs/Microsoft.Dynamics.CRM.account" });
+    assert_eq!(
+        input["properties"]["body"],
+        json!({ "allOf": [table_reference, { "required": ["name"] }] })
+    );
     // The body omits properties that the service computes.
     assert_eq!(
         input["$defs"]["Microsoft.Dynamics.CRM.account"]["properties"],
@@ -238,7 +241,7 @@ fn dataverse_metadata_becomes_operations_on_rows() {
 }
 
 #[test]
-fn each_method_of_a_route_of_wordpress_becomes_an_action() {
+fn each_wordpress_route_method_becomes_an_action() {
     let folder = catalog("instance-wordpress");
     let (host, request) = instance("200 OK", INDEX);
     let done = import(&folder, "wordpress-site", &["--host", &host]);
@@ -272,7 +275,7 @@ fn each_method_of_a_route_of_wordpress_becomes_an_action() {
 }
 
 #[test]
-fn routes_of_woocommerce_are_below_its_own_address() {
+fn woocommerce_routes_have_their_own_base_url() {
     let folder = catalog("instance-woocommerce");
     let (host, request) = instance("200 OK", SHOP);
     let done = import(&folder, "woocommerce", &["--host", &host]);
@@ -320,7 +323,7 @@ fn imports_openapi_documents_of_netsuite_and_servicenow() {
 }
 
 #[test]
-fn instances_that_cannot_be_imported_change_nothing() {
+fn failed_instance_import_changes_nothing() {
     let folder = catalog("instance-refused");
     let (closed, _request) = instance("401 Unauthorized", "");
     let (other, _other) = instance("200 OK", "<html>");

@@ -7,7 +7,7 @@ use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::report::Reason;
 use connector_vault::importer::{Import, gather};
 
-use super::support::{FIXTURES, NoProgress, folder, import_sources, platforms_of};
+use super::support::{FIXTURES, NoProgress, folder, import_sources, platform_names};
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -128,7 +128,7 @@ fn newer_document_replaces_an_older_one() {
     for sources in [vec![folder.clone()], vec![a.clone(), newer.clone(), c.clone(), d.clone()]] {
         let job = Import { sources, newer: vec![newer.clone()], ..Import::default() };
         let (summary, platforms) = gather(&job, &NoProgress).unwrap();
-        assert_eq!(platforms_of(&platforms), ["acme", "acme-mail", "acme-other"]);
+        assert_eq!(platform_names(&platforms), ["acme", "acme-mail", "acme-other"]);
         let acme = platforms.iter().find(|one| one.connector.platform == "acme").unwrap();
         let keys: Vec<&str> = acme.actions.iter().map(|action| action.key.as_str()).collect();
         assert_eq!(keys, ["getA", "getB"]);
@@ -138,7 +138,7 @@ fn newer_document_replaces_an_older_one() {
     fs::write(&newer, "openapi: 3.0.0\ninfo: {title: B, version: 1}\npaths: 5\n").unwrap();
     let job = Import { sources: vec![folder], newer: vec![newer.clone()], ..Import::default() };
     let (summary, platforms) = gather(&job, &NoProgress).unwrap();
-    assert_eq!(platforms_of(&platforms), ["acme", "acme-mail", "acme-other"]);
+    assert_eq!(platform_names(&platforms), ["acme", "acme-mail", "acme-other"]);
     let skipped: Vec<_> = summary.skipped.iter().map(|(path, _)| path).collect();
     assert_eq!(skipped, [&newer]);
 }
@@ -165,9 +165,9 @@ fn names_do_not_depend_on_the_licence_option() {
             fs::write(folder.join(format!("{at}.yaml")), text).unwrap();
         }
         let folder = folder.to_str().unwrap();
-        assert_eq!(platforms_of(&import_sources(&[folder], LicenceFilter::Any, "").1), all, "{name}");
+        assert_eq!(platform_names(&import_sources(&[folder], LicenceFilter::Any, "").1), all, "{name}");
         let (summary, platforms) = import_sources(&[folder], LicenceFilter::Open, "");
-        assert_eq!(platforms_of(&platforms), open, "{name}");
+        assert_eq!(platform_names(&platforms), open, "{name}");
         assert_eq!(platforms.len() + summary.skipped.len(), documents.len(), "{name}");
     }
     // The documents differ only in content. Each keeps its name, regardless of which document has

@@ -7,7 +7,7 @@ use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, gather};
 
-use crate::support::{NoProgress, folder, platforms_of};
+use crate::support::{NoProgress, folder, platform_names};
 
 const GITHUB: &str = "[platforms.github]\nname = \"GitHub\"\ndocuments = [\"github\"]\nservers = [\"https://api.github.com\"]\n";
 
@@ -41,10 +41,10 @@ fn document_with_another_host_becomes_its_own_platform() {
             warning.contains("filed under the name of GitHub") && warning.contains(server)
         });
         if let Some(own) = own {
-            assert_eq!(platforms_of(&platforms), ["github", own]);
+            assert_eq!(platform_names(&platforms), ["github", own]);
             assert_eq!((actions("github"), actions(own), warning), (Some(0), Some(1), true));
         } else {
-            assert_eq!(platforms_of(&platforms), ["github"]);
+            assert_eq!(platform_names(&platforms), ["github"]);
             assert_eq!((actions("github"), warning), (Some(1), false));
         }
     }

@@ -2,7 +2,7 @@
 
 use connector_vault::catalog::write::Platform;
 
-use super::support::{import_documents, indented, platforms_of};
+use super::support::{import_documents, indented, platform_names};
 
 #[test]
 #[rustfmt::skip] // one case per line
@@ -31,7 +31,7 @@ fn derives_platform_names() {
         let info = indented(info);
         let document = format!("openapi: 3.0.0\ninfo:\n  version: 1\n{info}servers: [{{url: '{server}'}}]\npaths: {{}}\n");
         let (_, platforms) = import_documents(&format!("platform-{at}"), &[&document]);
-        assert_eq!(platforms_of(&platforms), [*platform], "{document}");
+        assert_eq!(platform_names(&platforms), [*platform], "{document}");
     }
 }
 
@@ -52,12 +52,12 @@ fn resolves_collisions_of_platform_names() {
     ] {
         let (_, forward) = import_documents(&format!("clash {name}"), &[&documents[0], &documents[1]]);
         let (_, back) = import_documents(&format!("clash {name}"), &[&documents[1], &documents[0]]);
-        assert_eq!(platforms_of(&forward), expected, "{name}");
+        assert_eq!(platform_names(&forward), expected, "{name}");
         let rows = |platforms: &[Platform]| platforms.iter().map(|p| (p.connector.clone(), p.actions.clone())).collect::<Vec<_>>();
         assert_eq!(rows(&forward), rows(&back), "{name}: the order of files must not matter");
     }
     let (_, platforms) = import_documents("clash content", &[&acme("Acme", "1", "u"), &acme("Acme", "1", "b")]);
     assert_eq!(platforms.len(), 2);
-    let names = platforms_of(&platforms);
+    let names = platform_names(&platforms);
     assert_eq!((names[0], names[1].len()), ("acme", "acme-123456".len()));
 }

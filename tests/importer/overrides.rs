@@ -27,7 +27,7 @@ fn overrides_replace_the_documents_values() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn faults_of_overrides_state_their_position() {
+fn faults_of_overrides_include_their_position() {
     for (toml, fault) in [
         ("[platform.a]\n", "c.toml:1:2: unknown field `platform`; did you mean `platforms`?"),
         ("[platforms.a]\nstauts = 'beta'\n", "c.toml:2:1: unknown field `stauts`; did you mean `status`?"),

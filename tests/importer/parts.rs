@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use connector_vault::importer::licence::LicenceFilter;
 use serde_json::{Value, json};
 
-use super::support::{folder, import_documents, import_sources, platforms_of, run, stderr};
+use super::support::{folder, import_documents, import_sources, platform_names, run, stderr};
 
 /// Creates a folder with these files.
 fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
@@ -105,7 +105,7 @@ a/b:
 fn resolves_references_to_other_files() {
     let tree = tree("parts", &FILES);
     let (summary, platforms) = import_sources(&[tree.to_str().unwrap()], LicenceFilter::Any, "");
-    assert_eq!(platforms_of(&platforms), ["shop"]);
+    assert_eq!(platform_names(&platforms), ["shop"]);
     assert_eq!(summary.warnings, [""; 0]);
     assert_eq!(platforms[0].connector.version, "1.10");
     let kinds: Vec<&str> = summary.skipped.iter().map(|(_, reason)| reason.kind()).collect();
@@ -188,7 +188,7 @@ fn reports_the_position_of_dangling_and_outside_references() {
     std::os::unix::fs::symlink(tree.join("outside.yaml"), tree.join("api/linked.yaml")).unwrap();
     let (summary, platforms) =
         import_sources(&[tree.join("api").to_str().unwrap()], LicenceFilter::Any, "");
-    assert_eq!(platforms_of(&platforms), ["lost"]);
+    assert_eq!(platform_names(&platforms), ["lost"]);
     let warnings = summary.warnings.join("\n");
     let at = "main.json#/paths/~1a/post/parameters";
     for expected in [

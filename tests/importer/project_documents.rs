@@ -11,7 +11,7 @@ use connector_vault::importer::providers::Providers;
 use connector_vault::importer::{Import, gather};
 
 use super::details::action_details;
-use super::support::{NoProgress, folder, platforms_of};
+use super::support::{NoProgress, folder, platform_names};
 
 /// The number of operations of each document.
 const OPERATIONS: &[(&str, usize)] = &[
@@ -125,11 +125,11 @@ fn every_document_belongs_to_a_platform_of_the_list() {
 }
 
 #[test]
-fn a_document_of_the_operator_replaces_that_of_this_project() {
+fn operator_document_replaces_project_document() {
     let documents = folder("own-replaced");
     fs::write(documents.join("a.json"), DOCUMENT).unwrap();
     let (_, platforms) = gather(&job(&documents), &NoProgress).unwrap();
-    assert_eq!(platforms_of(&platforms).iter().filter(|name| **name == "salesforce").count(), 1);
+    assert_eq!(platform_names(&platforms).iter().filter(|name| **name == "salesforce").count(), 1);
     let platform = platforms.iter().find(|one| one.connector.platform == "salesforce").unwrap();
     let keys: Vec<_> = platform.actions.iter().map(|action| &action.key).collect();
     assert_eq!(keys, ["getA"]);

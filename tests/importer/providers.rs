@@ -5,7 +5,7 @@ use connector_vault::catalog::detail::{AuthMethod, Field, urls};
 use connector_vault::importer::providers::Providers;
 use connector_vault::operator::ports::NativePatterns;
 use connector_vault::ports::Patterns as _;
-use connector_vault::targets::fill::{fill, host_choosers};
+use connector_vault::targets::fill::{fill, host_variables};
 
 fn providers() -> Providers {
     Providers::read("providers.toml".as_ref()).unwrap()
@@ -23,7 +23,7 @@ fn field<'a>(method: &'a AuthMethod, name: &str) -> Option<&'a Field> {
 
 #[test]
 fn each_listed_value_fills_the_urls() {
-    let mut tried = 0;
+    let mut url_count = 0;
     for (platform, provider) in &providers().0 {
         let detail = &provider.detail;
         for method in &detail.auth_methods {
@@ -42,13 +42,13 @@ fn each_listed_value_fills_the_urls() {
                         };
                         let filled = fill(template, &value);
                         assert!(filled.is_ok(), "{platform} {}: {template} {chosen}", method.id);
-                        tried += 1;
+                        url_count += 1;
                     }
                 }
             }
         }
     }
-    assert!(tried > 100, "{tried}");
+    assert!(url_count > 100, "{url_count}");
 }
 
 /// Users can only choose hosts that the file lists. Other platforms are self-hosted or have a
@@ -60,7 +60,7 @@ fn hosts_that_receive_secrets_are_fixed_or_set_by_the_client() {
     for (platform, provider) in &providers.0 {
         for method in &provider.detail.auth_methods {
             let Some(oauth) = method.oauth2() else { continue };
-            let choosers = host_choosers(&oauth.token_url);
+            let choosers = host_variables(&oauth.token_url);
             let is_open =
                 |name: &&str| field(method, name).is_none_or(|field| field.r#enum.is_none());
             if choosers.iter().any(is_open) {

@@ -24,7 +24,7 @@ fn servers(at: usize, server: &str) -> (Vec<String>, Vec<String>) {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn a_variable_of_the_scheme_has_a_value_and_others_become_fields() {
+fn scheme_variables_are_resolved_and_others_become_fields() {
     for (at, (server, urls, fields)) in [
         ("{url: '{scheme}://{region}.api.example:{port}/{base}', variables: {scheme: {default: https, enum: [https, http]}, region: {default: eu, enum: [eu, us]}, port: {default: '443'}, base: {default: v2}}}", vec!["https://{region}.api.example:{port}/{base}"], vec!["base=v2", "port=443", "region=eu"]),
         // The defaults of both variables are unusable.
@@ -46,7 +46,7 @@ fn a_variable_of_the_scheme_has_a_value_and_others_become_fields() {
         ("{url: '{a}{b}://api.acme.com'}", vec![], vec![]),
         ("{url: '{protocol}://api.acme.com', variables: {protocol: {default: wss, enum: [wss]}}}", vec![], vec![]),
     ].into_iter().enumerate() {
-        let (found, requested) = servers(at, server);
-        assert_eq!((found, requested), (urls.into_iter().map(str::to_owned).collect(), fields.into_iter().map(str::to_owned).collect()), "{server}");
+        let (actual, requested) = servers(at, server);
+        assert_eq!((actual, requested), (urls.into_iter().map(str::to_owned).collect(), fields.into_iter().map(str::to_owned).collect()), "{server}");
     }
 }

@@ -9,13 +9,13 @@ use connector_vault::catalog::write::Platform;
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::report::Summary;
-use connector_vault::importer::{Import, Watch, gather};
+use connector_vault::importer::{Import, ProgressObserver, gather};
 
 pub const FIXTURES: &str = "tests/fixtures/openapi";
 
 pub struct NoProgress;
 
-impl Watch for NoProgress {
+impl ProgressObserver for NoProgress {
     fn files_found(&self, _: usize, _: u64) {}
     fn file_read(&self, _: u64) {}
 }
@@ -52,7 +52,7 @@ pub fn indented(lines: &str) -> String {
 }
 
 /// Imports a document with additional lines in `info`. Returns the connector.
-pub fn with_info(name: &str, info: &str) -> Connector {
+pub fn import_with_info(name: &str, info: &str) -> Connector {
     let info = indented(info);
     let (summary, mut platforms) =
         import_documents(name, &[&format!("openapi: 3.0.0\ninfo:\n{info}paths: {{}}\n")]);
@@ -61,7 +61,7 @@ pub fn with_info(name: &str, info: &str) -> Connector {
 }
 
 /// Imports a document with a single operation. Returns the action.
-pub fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> Action {
+pub fn import_operation(name: &str, path: &str, method: &str, operation: &str) -> Action {
     let document = format!(
         "openapi: 3.0.0\ninfo: {{title: T, version: 1}}\npaths: {{\"{path}\": {{{method}: {operation}}}}}\n"
     );
@@ -70,7 +70,7 @@ pub fn with_operation(name: &str, path: &str, method: &str, operation: &str) -> 
     platforms.remove(0).actions.remove(0)
 }
 
-pub fn platforms_of(platforms: &[Platform]) -> Vec<&str> {
+pub fn platform_names(platforms: &[Platform]) -> Vec<&str> {
     let mut names: Vec<&str> =
         platforms.iter().map(|platform| platform.connector.platform.as_str()).collect();
     names.sort_unstable();

@@ -43,7 +43,7 @@ fn files_of_a_form_can_have_a_name_and_a_type() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn keeps_the_encoding_of_members() {
+fn preserves_the_encoding_of_members() {
     for (at, (media, encoding, expected)) in [
         ("multipart/form-data", "{contentType: 'image/png, image/jpeg'}", json!({"style": "form", "explode": true, "contentType": "image/png, image/jpeg"})),
         ("multipart/form-data", "{headers: {X-Kind: {schema: {type: string}}, Content-Type: {}, 'a b': {}}}", json!({"style": "form", "explode": true, "headers": ["X-Kind"]})),

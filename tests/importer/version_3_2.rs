@@ -6,7 +6,7 @@ use super::details::import_details;
 use super::support::import_documents;
 
 #[test]
-fn a_document_of_3_2_is_imported() {
+fn imports_openapi_3_2_document() {
     let lines = "components:
   mediaTypes: {Thing: {schema: {type: object, properties: {id: {type: integer}}}}}
 paths:

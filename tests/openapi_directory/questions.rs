@@ -81,7 +81,12 @@ impl Clock for Files {
 }
 
 /// Searches for a query. Returns the platform and the key of the top results.
-fn ask(files: &Files, cache: &CatalogCache, question: &str, rows: usize) -> Vec<(String, String)> {
+fn run_search(
+    files: &Files,
+    cache: &CatalogCache,
+    question: &str,
+    rows: usize,
+) -> Vec<(String, String)> {
     let filter = SearchFilter {
         q: Query::parse(question).unwrap(),
         method: Constraint::Any,
@@ -142,7 +147,7 @@ fn matching_actions(
 
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
-fn questions_find_their_answers() {
+fn queries_find_expected_actions() {
     let text = fs::read_to_string("tests/fixtures/questions.toml").unwrap();
     let Questions { questions } = toml::from_str(&text).unwrap();
     let keys = keys();
@@ -157,7 +162,7 @@ fn questions_find_their_answers() {
                 answers.iter().flat_map(|answer| matching_actions(answer, &keys)).collect();
             assert!(!right.is_empty(), "{question}: no answer is in the catalog");
             files.reads.set(0);
-            let found = ask(&files, &CatalogCache::new(64 << 20), question, 20);
+            let found = run_search(&files, &CatalogCache::new(64 << 20), question, 20);
             max_reads = max_reads.max(files.reads.get());
             let rank = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
             if rank >= 10 && !is_held_out {
@@ -197,7 +202,7 @@ fn export_actions(folder: &str, platforms: &BTreeSet<&str>) -> BTreeMap<String, 
 /// of `sources.toml`.
 #[test]
 #[ignore = "a proof, since it imports 2,639 documents: `npm run proof -- directory`"]
-fn questions_about_named_platforms_find_their_answers() {
+fn queries_with_platform_names_find_expected_actions() {
     let text = fs::read_to_string("tests/fixtures/platform-questions.toml").unwrap();
     let Questions { questions } = toml::from_str(&text).unwrap();
     assert_eq!(questions.len(), 200);
@@ -223,7 +228,7 @@ fn questions_about_named_platforms_find_their_answers() {
             unreachable.push(question);
             continue;
         }
-        let found = ask(&files, &cache, question, 20);
+        let found = run_search(&files, &cache, question, 20);
         let rank = found.iter().position(|row| right.contains(row)).unwrap_or(usize::MAX);
         if rank >= 5 {
             println!("not in the first five: {question}: {:?}", found.first());

@@ -57,8 +57,8 @@ fn check_host(host: &Host) -> Result<(), String> {
         let started = service.begin(&["read".to_owned()], &fields);
         let is_refused = [400, 409].contains(&started.status);
         let sent_nothing = service.api.env.sent.borrow().is_empty();
-        let why = || format!("{} {}", started.status, body(&started));
-        return if is_refused && sent_nothing { Ok(()) } else { Err(why()) };
+        let reason = || format!("{} {}", started.status, body(&started));
+        return if is_refused && sent_nothing { Ok(()) } else { Err(reason()) };
     }
     let mut tokens = json!({"access_token": "at-1", "refresh_token": "rt-1", "expires_in": 3600});
     tokens.as_object_mut().unwrap().extend(host.tokens.clone());
@@ -96,8 +96,8 @@ fn only_authorized_values_choose_a_host() {
         .iter()
         .enumerate()
         .filter_map(|(index, host)| {
-            let why = check_host(host).err()?;
-            Some(format!("{index} {} {:?}: {why}", host.platform, host.fields))
+            let reason = check_host(host).err()?;
+            Some(format!("{index} {} {:?}: {reason}", host.platform, host.fields))
         })
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));

@@ -115,8 +115,8 @@ impl<'a> Journey<'a> {
         Err(format!("{step}: {seen}{faults}"))
     }
 
-    fn send(&self, method: &str, path: &str, sent: &Value) -> Response {
-        self.api.send(&with_body(self.api.request(method, path), &sent.to_string()))
+    fn send(&self, method: &str, path: &str, payload: &Value) -> Response {
+        self.api.send(&with_body(self.api.request(method, path), &payload.to_string()))
     }
 
     fn connection_path(id: &str) -> String {
@@ -163,15 +163,15 @@ impl<'a> Journey<'a> {
     }
 
     fn begin(&self, connection: Option<&str>) -> Response {
-        let mut sent = json!({"authMethod": self.method.id, "fields": self.fields()});
+        let mut payload = json!({"authMethod": self.method.id, "fields": self.fields()});
         if let Some(id) = connection {
-            sent["connection"] = json!(id);
+            payload["connection"] = json!(id);
         } else {
-            sent["platform"] = json!(self.name);
-            sent["identity"] = json!("ann");
-            sent["identityType"] = json!("user");
+            payload["platform"] = json!(self.name);
+            payload["identity"] = json!("ann");
+            payload["identityType"] = json!("user");
         }
-        self.send("POST", "/v1/vault/connect", &sent)
+        self.send("POST", "/v1/vault/connect", &payload)
     }
 
     /// Connects or reconnects as the user. Returns the connection's id.
@@ -309,7 +309,7 @@ impl<'a> Journey<'a> {
         if let Some(long) = &oauth.long {
             self.wait(oauth.expires * 1000 + 1);
             self.check_call("long", &id)?;
-            if !self.standin.borrow().served_long() {
+            if !self.standin.borrow().served_long_lived_token() {
                 return self.fault("long", "the call has the short token");
             }
             if long.refresh_url.is_some() {
@@ -370,11 +370,11 @@ impl<'a> Journey<'a> {
         if fields == wrong_fields {
             return self.fault("catalog", "no field takes the key");
         }
-        let sent = json!({
+        let payload = json!({
             "authMethod": self.method.id, "fields": wrong_fields, "platform": self.name,
             "identity": "bob", "identityType": "user",
         });
-        let refused = self.send("POST", "/v1/vault/connect", &sent);
+        let refused = self.send("POST", "/v1/vault/connect", &payload);
         let code = body(&refused)["code"].clone();
         if refused.status != 422 || code != "credentials_rejected" {
             return self.fault("wrong key", &format!("{} {}", refused.status, body(&refused)));

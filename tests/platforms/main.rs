@@ -40,7 +40,7 @@ use connector_vault::catalog::write::Platform;
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::overrides::Overrides;
 use connector_vault::importer::providers::Providers;
-use connector_vault::importer::{Import, Watch, gather};
+use connector_vault::importer::{Import, ProgressObserver, gather};
 
 use journey::Inputs;
 use row::Row;
@@ -49,7 +49,7 @@ use service::Runtime;
 
 struct NoProgress;
 
-impl Watch for NoProgress {
+impl ProgressObserver for NoProgress {
     fn files_found(&self, _: usize, _: u64) {}
     fn file_read(&self, _: u64) {}
 }

@@ -112,7 +112,7 @@ fn the_next_page_is_below_a_server_whose_path_has_a_field() {
 
 /// The callback, a refresh and an import must apply the same maximum.
 #[test]
-fn the_maximum_length_of_a_token_is_the_same_everywhere() {
+fn callback_refresh_and_import_accept_the_same_token_length() {
     for (length, is_accepted) in [(16_384, true), (16_385, false)] {
         let long = "t".repeat(length);
         let tokens = json!({"access_token": long, "refresh_token": "rt", "expires_in": 3600});
@@ -161,7 +161,7 @@ fn an_ended_grant_is_never_refreshed_again() {
 
 /// A Slack app is installed by a user who grants no scopes to the app's bot.
 #[test]
-fn slack_user_tokens_are_refreshed_and_refresh_tokens_hidden() {
+fn slack_user_tokens_are_refreshed_and_their_refresh_tokens_hidden() {
     let service = Service::new(&crate::catalog()["slack"]);
     let user = json!({"id": "U1", "access_token": "xoxe.xoxp-1", "refresh_token": "xoxe-1", "expires_in": 43200, "token_type": "user", "scope": "read"});
     let installed = json!({"ok": true, "app_id": "A1", "authed_user": user, "team": {"id": "T1"}});
@@ -214,9 +214,9 @@ fn a_request_without_a_secret_names_the_sign_in_metadata() {
         let message =
             json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": Value::Null});
         let request = crate::support::with_body(request, &message.to_string());
-        let refused = service.api.send(&with_header(request, "accept", accept));
-        assert_eq!(refused.status, 401);
-        let challenge = refused.header("www-authenticate").unwrap();
+        let refusal = service.api.send(&with_header(request, "accept", accept));
+        assert_eq!(refusal.status, 401);
+        let challenge = refusal.header("www-authenticate").unwrap();
         assert!(challenge.starts_with("Bearer"), "{challenge}");
     }
 }
@@ -269,7 +269,7 @@ fn concur_is_called_at_the_data_center_of_the_last_token_response() {
 /// A browser may prefetch the callback before the user opens it
 /// (<https://github.com/streamlit/streamlit/pull/15589>).
 #[test]
-fn a_prefetched_callback_uses_up_no_code() {
+fn a_prefetched_callback_does_not_use_up_the_code() {
     let service = Service::new(&standard_platform(&Report::default()));
     let (attempt, cookie, location) = service.redirect_user(&["read".to_owned()], &json!({}));
     let requested = pairs(location.split_once('?').unwrap().1);
@@ -496,7 +496,7 @@ fn the_next_records_of_salesforce_are_at_a_path_of_the_instance() {
 /// Okta sends two `Link` headers. The first one links to the page itself
 /// (<https://github.com/PowerShell/PowerShell/issues/5257>).
 #[test]
-fn each_link_may_have_a_header_of_its_own() {
+fn several_link_headers_are_read() {
     let service = Service::new(&standard_platform(&Report::default()));
     let tokens = json!({"access_token": "at-1", "expires_in": 3600});
     let path = service.connected(&Report::default(), &tokens);

@@ -314,7 +314,7 @@ impl Service {
     }
 
     /// Calls the platform. Returns the `Authorization` header of the request.
-    fn called_with(&self, path: &str) -> String {
+    fn sent_authorization(&self, path: &str) -> String {
         self.responses(json_response(200, &json!({})));
         assert_eq!(self.get(&format!("{path}/proxy/me")).status, 200);
         authorization(self.api.env.sent.borrow().last().unwrap())
@@ -369,7 +369,7 @@ fn token(report: &Report) {
         assert_eq!(status["missingScopes"], json!(missing));
     }
     if let Some(header) = &report.header {
-        assert_eq!(&service.called_with(&path), header);
+        assert_eq!(&service.sent_authorization(&path), header);
     }
 }
 

@@ -161,12 +161,12 @@ impl Standin {
         format!("{what}-{}", self.issued_count)
     }
 
-    fn fault(&mut self, why: impl Into<String>) {
-        self.faults.push(why.into());
+    fn fault(&mut self, reason: impl Into<String>) {
+        self.faults.push(reason.into());
     }
 
-    fn refuse(&mut self, status: u16, error: &str, why: impl Into<String>) -> HttpResponse {
-        self.fault(why);
+    fn refuse(&mut self, status: u16, error: &str, reason: impl Into<String>) -> HttpResponse {
+        self.fault(reason);
         json_response(status, &json!({"error": error}))
     }
 
@@ -287,8 +287,8 @@ impl Standin {
             (auth_method, parameter(&oauth.client_id), secret)
         };
         if !list_contains(allowed, auth_method) {
-            let why = format!("the client authenticates by {auth_method}, not by {allowed}");
-            return Some(self.refuse(401, "invalid_client", why));
+            let reason = format!("the client authenticates by {auth_method}, not by {allowed}");
+            return Some(self.refuse(401, "invalid_client", reason));
         }
         let is_known = id.as_deref().is_none_or(|id| id == CLIENT_ID)
             && secret.as_deref().is_none_or(|secret| secret == CLIENT_SECRET);
@@ -311,8 +311,8 @@ impl Standin {
         }
         let body = body_form(request);
         if !list_contains(&oauth.body, body) && !request.body.is_empty() {
-            let why = format!("the body of the token request is {body}, not {}", oauth.body);
-            return self.refuse(400, "invalid_request", why);
+            let reason = format!("the body of the token request is {body}, not {}", oauth.body);
+            return self.refuse(400, "invalid_request", reason);
         }
         let sent = sent.unwrap_or_default();
         if let Some(refused) = self.client(request, oauth, &oauth.client, &sent) {
@@ -335,8 +335,8 @@ impl Standin {
                 self.tokens(request, oauth, grant, None)
             }
             other => {
-                let why = format!("{} does not support the grant type {other:?}", request.url);
-                self.refuse(400, "unsupported_grant_type", why)
+                let reason = format!("{} does not support the grant type {other:?}", request.url);
+                self.refuse(400, "unsupported_grant_type", reason)
             }
         }
     }
@@ -495,8 +495,8 @@ impl Standin {
     ) -> HttpResponse {
         let body = body_form(request);
         if !list_contains(&revoke.body, body) {
-            let why = format!("the body of the revocation is {body}, not {}", revoke.body);
-            return self.refuse(400, "invalid_request", why);
+            let reason = format!("the body of the revocation is {body}, not {}", revoke.body);
+            return self.refuse(400, "invalid_request", reason);
         }
         let sent = sent.unwrap_or_default();
         let allowed = format!("{}|post", revoke.client);
@@ -514,8 +514,8 @@ impl Standin {
         let access_grant = self.access.get(token).map(|token| token.grant);
         let refresh_grant = self.refresh.get(token).copied().filter(|_| revoke.token != "access");
         let Some(grant) = access_grant.or(refresh_grant) else {
-            let why = "this token can't be revoked";
-            return self.refuse(400, "invalid_request", why);
+            let reason = "this token can't be revoked";
+            return self.refuse(400, "invalid_request", reason);
         };
         self.has_ended[grant] = true;
         self.revoked += 1;
@@ -546,8 +546,8 @@ impl Standin {
         let more = oauth.iter().flat_map(|oauth| &oauth.more).chain(&api.more);
         let is_more = more.into_iter().any(|more| row::pattern_matches(more, address));
         if !is_there && !is_more {
-            let why = format!("{verb} {address} is not a documented request below {base}");
-            return self.refuse(404, "not_found", why);
+            let reason = format!("{verb} {address} is not a documented request below {base}");
+            return self.refuse(404, "not_found", reason);
         }
         if let Some(what) = missing_header(request, &api.headers).filter(|_| !is_more) {
             self.fault(what);
@@ -569,7 +569,7 @@ impl Standin {
         let is_accepted = if self.has_key {
             let filled = |part: &String| self.fill_in(part);
             let fits = |parts: &Vec<String>| {
-                parts.iter().map(filled).all(|part| carries(request, &parameters, &part))
+                parts.iter().map(filled).all(|part| has_part(request, &parameters, &part))
             };
             sends.iter().any(fits)
         } else {
@@ -577,7 +577,7 @@ impl Standin {
             let carried = |token: &&String| {
                 let filled = |part: &String| part.replace("$token", token);
                 sends.iter().any(|parts| {
-                    parts.iter().map(filled).all(|part| carries(request, &parameters, &part))
+                    parts.iter().map(filled).all(|part| has_part(request, &parameters, &part))
                 })
             };
             let token = self.access.keys().find(carried).cloned();
@@ -608,7 +608,7 @@ impl Standin {
     }
 
     /// Whether the last successful call used a long-lived token.
-    pub fn served_long(&self) -> bool {
+    pub fn served_long_lived_token(&self) -> bool {
         self.served.last().is_some_and(|token| self.access[token].is_long)
     }
 }
@@ -637,7 +637,7 @@ fn body_form(request: &HttpRequest) -> &'static str {
 
 /// Whether a request has a header or a parameter, written as `Name: value`,
 /// `Name: Basic(user:password)` or `?name=value`. `*` matches any value.
-fn carries(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
+fn has_part(request: &HttpRequest, parameters: &Pairs, part: &str) -> bool {
     if let Some(parameter) = part.strip_prefix('?') {
         let (name, requested) = parameter.split_once('=').unwrap();
         return value(parameters, name) == Some(requested);

@@ -5,10 +5,10 @@ import type { Scope } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
-import { RelativeTime, useNow } from "./components/relative-time";
+import { RelativeTime, useCurrentTime } from "./components/relative-time";
 import { EnvironmentBadge } from "./components/badge";
 import { EnvironmentSwitch } from "./session/environment-switch";
-import { useMaybeSession, useSessionState, type Session } from "./session/session";
+import { useOptionalSession, useSessionState, type Session } from "./session/session";
 import { LinkNotice, SwitchSession } from "./session/switch-session";
 import { onThemeChange, currentTheme } from "./theme";
 
@@ -40,7 +40,7 @@ export function Layout({ children }: { children: ComponentChildren }) {
 
 /** The header: navigation, session and notices about it. */
 export function Header() {
-  const session = useMaybeSession();
+  const session = useOptionalSession();
   const state = useSessionState();
   const { link, notice } = state.kind === "in" ? state : { link: undefined, notice: undefined };
   const isEndUser = session?.whoami.identity !== undefined;
@@ -92,7 +92,7 @@ const REQUIRED_SCOPES: Partial<Record<string, Scope>> = {
 
 function Navigation() {
   const [path] = useLocation();
-  const session = useMaybeSession();
+  const session = useOptionalSession();
   const views = VIEWS.filter(([href]) => {
     const scope = REQUIRED_SCOPES[href];
     return scope === undefined || session?.may(scope);
@@ -120,7 +120,7 @@ function Navigation() {
 /** The account or identity, and its environment. */
 function Account({ session: { whoami } }: { session: Session }) {
   const owner = whoami.identity ?? whoami.account;
-  const remainingMs = Date.parse(whoami.expiresAt ?? "") - useNow(whoami.expiresAt);
+  const remainingMs = Date.parse(whoami.expiresAt ?? "") - useCurrentTime(whoami.expiresAt);
   return (
     <div class="user">
       <span class="user-account">

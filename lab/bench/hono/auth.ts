@@ -4,8 +4,8 @@ import { Problem } from "./problem";
 import { createMiddleware } from "hono/factory";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const SHAPE = /^sk_(test|live)_[0-9A-Za-z]{38}$/;
-const TRUST_MS = 30_000;
+const KEY_PATTERN = /^sk_(test|live)_[0-9A-Za-z]{38}$/;
+const CACHE_MS = 30_000;
 
 const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
   let value = n;
@@ -14,14 +14,14 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, n) => {
 });
 
 function isWellFormed(secret: string): boolean {
-  if (!SHAPE.test(secret)) return false;
+  if (!KEY_PATTERN.test(secret)) return false;
   let crc = 0xffffffff;
   for (let at = 0; at < secret.length - 6; at += 1) crc = (crc >>> 8) ^ crcTable[(crc ^ secret.charCodeAt(at)) & 255]!;
-  let left = (crc ^ 0xffffffff) >>> 0;
+  let remainder = (crc ^ 0xffffffff) >>> 0;
   let digits = "";
   for (let n = 0; n < 6; n += 1) {
-    digits = DIGITS[left % 62] + digits;
-    left = Math.floor(left / 62);
+    digits = DIGITS[remainder % 62] + digits;
+    remainder = Math.floor(remainder / 62);
   }
   return secret.endsWith(digits);
 }
@@ -73,7 +73,7 @@ export const authenticate = (recent: boolean) =>
     const known = recent ? remembered.get(hash) : undefined;
     if (
       known &&
-      Date.now() - known.since < TRUST_MS &&
+      Date.now() - known.since < CACHE_MS &&
       !(known.principal.expiresAt !== null && known.principal.expiresAt <= Date.now())
     ) {
       c.set("principal", known.principal);

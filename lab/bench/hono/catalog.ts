@@ -13,7 +13,7 @@ interface Current {
   authkit: string[];
 }
 
-const TRUST_MS = 30_000;
+const CACHE_MS = 30_000;
 let current: { record: Current; since: number } | undefined;
 
 class List<T> {
@@ -35,7 +35,7 @@ const actionLists = new Map<string, List<Action>>();
 const fold = (text: string) => text.toLowerCase();
 
 async function readCurrent({ CATALOG }: Bindings): Promise<Current> {
-  if (current && Date.now() - current.since < TRUST_MS) return current.record;
+  if (current && Date.now() - current.since < CACHE_MS) return current.record;
   const record = await CATALOG.get<Current>("current", "json");
   if (!record) throw new Problem("unavailable", "The service can't reach its storage. Try again shortly.");
   if (record.version !== current?.record.version) {

@@ -21,7 +21,7 @@ app.use(async (c, next) => {
 
 app.get("/health", (c) => c.json({ status: "ok" }, 200, { "cache-control": "private, no-store" }));
 
-const READ = "GET, HEAD, OPTIONS";
+const READ_METHODS = "GET, HEAD, OPTIONS";
 const notAllowed = (allow: string) => () => {
   throw new Problem("method_not_allowed", `This path supports only ${allow}.`, {}, { allow });
 };
@@ -32,14 +32,14 @@ app.get("/v1/available-connectors", (c) => {
   authorize(c.get("principal"), "catalog:read");
   return listConnectors(c);
 });
-app.all("/v1/available-connectors", notAllowed(READ));
+app.all("/v1/available-connectors", notAllowed(READ_METHODS));
 
 app.use("/v1/available-actions/:platform", authenticate(true));
 app.get("/v1/available-actions/:platform", (c) => {
   authorize(c.get("principal"), "catalog:read");
   return listActions(c);
 });
-app.all("/v1/available-actions/:platform", notAllowed(READ));
+app.all("/v1/available-actions/:platform", notAllowed(READ_METHODS));
 
 app.use("/v1/whoami", authenticate(false));
 app.get("/v1/whoami", (c) => {

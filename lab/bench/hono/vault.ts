@@ -10,7 +10,7 @@ const MAX_BODY = 64 << 10;
 const COLUMNS =
   "c.id, c.platform_version, c.name, c.environment, c.platform, c.label, c.identity, c.identity_type, c.description, c.state, c.tags, c.version, c.active, c.created_at";
 // Connections of the key's account and environment; none if the key is invalid.
-const OWN = `FROM api_keys k CROSS JOIN connections c ON c.account = k.account AND c.environment = k.environment
+const OWN_CONNECTIONS = `FROM api_keys k CROSS JOIN connections c ON c.account = k.account AND c.environment = k.environment
   WHERE k.hash = ?1 AND k.environment = ?2 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?3)`;
 
 type Row = Record<string, unknown>;
@@ -93,9 +93,9 @@ export async function listConnections(c: Context<Environment>): Promise<Response
   const count = where.params.length;
   const [key, total, rows] = await VAULT.batch([
     VAULT.prepare(KEY_SQL).bind(c.get("hash")),
-    VAULT.prepare(`SELECT count(*) AS total ${OWN}${where.sql}`).bind(...where.params),
+    VAULT.prepare(`SELECT count(*) AS total ${OWN_CONNECTIONS}${where.sql}`).bind(...where.params),
     VAULT.prepare(
-      `SELECT ${COLUMNS} ${OWN}${where.sql} ORDER BY c.created_at DESC, c.id DESC LIMIT ?${count + 1} OFFSET ?${count + 2}`,
+      `SELECT ${COLUMNS} ${OWN_CONNECTIONS}${where.sql} ORDER BY c.created_at DESC, c.id DESC LIMIT ?${count + 1} OFFSET ?${count + 2}`,
     ).bind(...where.params, limit, offset),
   ]);
   authorize(principalOf(key?.results[0], c.get("secret")), "connections:read");
@@ -109,8 +109,8 @@ export async function listConnections(c: Context<Environment>): Promise<Response
   return c.json(envelope, 200, { "cache-control": "private, no-store" });
 }
 
-const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const ONE = `SELECT ${COLUMNS} ${OWN} AND c.id = ?4`;
+const ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const SELECT_ONE = `SELECT ${COLUMNS} ${OWN_CONNECTIONS} AND c.id = ?4`;
 const etagOf = (row: Row) => `"${row.id}-${row.version}"`;
 const notFound = () => new Problem("connection_not_found", "The vault has no such connection.");
 
@@ -123,7 +123,7 @@ export async function readConnection(c: Context<Environment>): Promise<Response>
   const id = c.req.param("id") ?? "";
   const [key, found] = await VAULT.batch([
     VAULT.prepare(KEY_SQL).bind(c.get("hash")),
-    VAULT.prepare(ONE).bind(...new Where(c).params, ID.test(id) ? id.toLowerCase() : ""),
+    VAULT.prepare(SELECT_ONE).bind(...new Where(c).params, ID_PATTERN.test(id) ? id.toLowerCase() : ""),
   ]);
   authorize(principalOf(key?.results[0], c.get("secret")), "connections:read");
   readQuery(c.req.url, noQuery);
@@ -190,7 +190,7 @@ export async function updateConnection(c: Context<Environment>): Promise<Respons
   const { VAULT } = c.env;
   const id = (c.req.param("id") ?? "").toLowerCase();
   const key = VAULT.prepare(KEY_SQL).bind(c.get("hash"));
-  const rowStatement = VAULT.prepare(ONE).bind(...new Where(c).params, ID.test(id) ? id : "");
+  const rowStatement = VAULT.prepare(SELECT_ONE).bind(...new Where(c).params, ID_PATTERN.test(id) ? id : "");
   let body: z.infer<typeof patch>;
   try {
     readQuery(c.req.url, noQuery);
@@ -205,7 +205,7 @@ export async function updateConnection(c: Context<Environment>): Promise<Respons
   const change = VAULT.prepare(
     `UPDATE connections AS c SET version = version + 1, tags = ?5, written_by = ?6 WHERE tags <> ?5
        AND (?7 IS NULL OR version IN (SELECT value FROM json_each(?7)))
-       AND seq = (SELECT c.seq ${OWN} AND ' ' || k.scopes || ' ' LIKE '% connections:write %' AND c.id = ?4)`,
+       AND seq = (SELECT c.seq ${OWN_CONNECTIONS} AND ' ' || k.scopes || ' ' LIKE '% connections:write %' AND c.id = ?4)`,
   );
   const results = await VAULT.batch([
     key,
@@ -215,7 +215,7 @@ export async function updateConnection(c: Context<Environment>): Promise<Respons
       : [
           change.bind(
             ...new Where(c).params,
-            ID.test(id) ? id : "",
+            ID_PATTERN.test(id) ? id : "",
             tags,
             c.get("requestId"),
             versions ? JSON.stringify(versions) : null,

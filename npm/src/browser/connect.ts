@@ -7,8 +7,8 @@ import type { ConnectAttempt } from "../resources/connect-attempts.js";
 import type { Connection, ConnectionState } from "../types/connection.js";
 import { ConnectError, ConnectionError, type ErrorCode, ServerError, VaultError } from "../core/errors.js";
 import { type ConnectOptions, connectInWindow } from "./popup.js";
-import { parseJson, problemError, unexpectedResponse } from "../core/problem.js";
-import { type ActiveSecret, SECRET_HEADER, SuppliedSecret, type Token, staticSecret } from "../core/secret.js";
+import { parseJson, problemError, unexpectedResponseError } from "../core/problem.js";
+import { type ActiveSecret, SECRET_HEADER, CallbackSecret, type Token, staticSecret } from "../core/secret.js";
 
 export type { Connection, ConnectionState, IdentityType } from "../types/connection.js";
 export type { KnownPlatform } from "known-platforms";
@@ -71,7 +71,7 @@ export interface Connect {
   returned(): Promise<Return | undefined>;
 }
 
-const PARAMETER = "connect";
+const ATTEMPT_PARAMETER = "connect";
 const PAGE_SIZE = 500;
 /** The timeout of one call of the function in `token`. After it, the next request calls the function again. */
 const TOKEN_TIMEOUT_MS = 30_000;
@@ -89,7 +89,7 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
   const secret =
     typeof token === "string"
       ? staticSecret(token)
-      : new SuppliedSecret(typeof token === "function" ? token : () => token, check, TOKEN_TIMEOUT_MS);
+      : new CallbackSecret(typeof token === "function" ? token : () => token, check, TOKEN_TIMEOUT_MS);
 
   async function currentSecret(): Promise<ActiveSecret> {
     const current = secret.current ?? (await secret.refresh());
@@ -115,17 +115,17 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
     }
   }
 
-  async function bodyOf<Json>(response: Response, isExpected: (json: Json) => boolean): Promise<Json> {
+  async function parseBody<Json>(response: Response, isExpected: (json: Json) => boolean): Promise<Json> {
     const json = (await parseJson(response).catch(() => undefined)) as Json;
     if (json && isExpected(json)) return json;
-    throw unexpectedResponse(ServerError, "The response does not come from a connector-vault.", {
+    throw unexpectedResponseError(ServerError, "The response does not come from a connector-vault.", {
       status: response.status,
     });
   }
 
   async function attempt(id: string, wait: number): Promise<ConnectAttempt> {
     const response = await get(`/v1/vault/connect/${encodeURIComponent(id)}?wait=${wait}`);
-    return bodyOf<ConnectAttempt>(response, ({ status }) => typeof status === "string");
+    return parseBody<ConnectAttempt>(response, ({ status }) => typeof status === "string");
   }
 
   return {
@@ -144,7 +144,7 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
       const connections: Connection[] = [];
       for (;;) {
         const response = await get(`/v1/vault/connections?${filters}`);
-        const { rows } = await bodyOf<{ rows: Connection[] }>(response, ({ rows }) => Array.isArray(rows));
+        const { rows } = await parseBody<{ rows: Connection[] }>(response, ({ rows }) => Array.isArray(rows));
         connections.push(...rows);
         const next = /[?&]after=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
         const after = next && decodeURIComponent(next);
@@ -156,9 +156,9 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
     returned: async () => {
       if (typeof location !== "object") return undefined;
       const address = new URL(location.href);
-      const id = address.searchParams.get(PARAMETER);
+      const id = address.searchParams.get(ATTEMPT_PARAMETER);
       if (id === null || !/^[\da-f-]{36}$/i.test(id)) return undefined;
-      address.searchParams.delete(PARAMETER);
+      address.searchParams.delete(ATTEMPT_PARAMETER);
       history.replaceState(history.state, "", address.href);
       const { platform, connection, error, status } = await attempt(id, WAIT_SECONDS);
       if (connection) return { platform, connection, error: undefined };

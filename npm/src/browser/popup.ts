@@ -72,11 +72,13 @@ export async function connectInWindow(
   try {
     const value = await token();
     if (popup === undefined) {
-      location.assign(windowUrl(service.base, request, value));
+      location.assign(buildWindowUrl(service.base, request, value));
       // Never resolves, because the page unloads.
       return await new Promise<never>(() => {});
     }
-    return await new ConnectSession(popup, service, value, request.signal).result(windowUrl(service.base, request));
+    return await new ConnectSession(popup, service, value, request.signal).result(
+      buildWindowUrl(service.base, request),
+    );
   } catch (error) {
     popup?.close();
     throw error;
@@ -84,7 +86,7 @@ export async function connectInWindow(
 }
 
 /** The window's URL. The fragment is not sent to servers. A popup gets its token by message instead. */
-function windowUrl(
+function buildWindowUrl(
   base: string,
   { platform, connection, ui, returnUrl = location.href }: ConnectRequest,
   token?: string,

@@ -68,7 +68,7 @@ class VaultStore {
   }
 
   /** Returns the result of a `ui: "page"` attempt and clears it, if it is for this platform. */
-  takeReturned(platform: string | undefined): Return | VaultError | undefined {
+  consumePageResult(platform: string | undefined): Return | VaultError | undefined {
     const { returned } = this;
     if (!returned || (platform !== undefined && "platform" in returned && returned.platform !== platform))
       return undefined;
@@ -95,8 +95,8 @@ export function VaultProvider({ baseUrl, token, children }: VaultProviderProps):
   const staticToken = typeof token === "function" ? undefined : token;
   const value = typeof staticToken === "object" ? staticToken.token : staticToken;
   const store = useMemo(() => {
-    const supplyToken = () => (typeof latestToken.current === "function" ? latestToken.current() : latestToken.current);
-    return new VaultStore(createConnect({ baseUrl: address, token: value === undefined ? supplyToken : value }));
+    const getToken = () => (typeof latestToken.current === "function" ? latestToken.current() : latestToken.current);
+    return new VaultStore(createConnect({ baseUrl: address, token: value === undefined ? getToken : value }));
   }, [address, value]);
   useEffect(() => {
     store.connect.returned().then(
@@ -114,7 +114,7 @@ function useStore(): VaultStore {
 }
 
 /** Rerenders when connections change. */
-function useChanges(store: VaultStore): number {
+function useStoreVersion(store: VaultStore): number {
   const count = () => store.changes;
   return useSyncExternalStore(store.subscribe, count, count);
 }
@@ -150,7 +150,7 @@ interface Outcome {
  */
 export function useConnect(options: UseConnectOptions = {}): UseConnect {
   const store = useStore();
-  const changes = useChanges(store);
+  const changes = useStoreVersion(store);
   const [outcome, setOutcome] = useState<Outcome>({ isConnecting: false });
   const latestOptions = useRef(options);
   useEffect(() => {
@@ -163,7 +163,7 @@ export function useConnect(options: UseConnectOptions = {}): UseConnect {
   }, []);
   // Picks up the result of a `ui: "page"` attempt, which the store announces as a change.
   useEffect(() => {
-    const returned = store.takeReturned(latestOptions.current.platform);
+    const returned = store.consumePageResult(latestOptions.current.platform);
     if (returned)
       "platform" in returned ? setResult(returned.connection, returned.error) : setResult(undefined, returned);
   }, [store, changes, setResult]);
@@ -198,7 +198,7 @@ export interface UseConnections {
 /** Lists the user's connections, and reloads them after a new one is created. Needs the scope `connections:read`. */
 export function useConnections(query: ConnectionQuery = {}): UseConnections {
   const store = useStore();
-  const changes = useChanges(store);
+  const changes = useStoreVersion(store);
   const [result, setResult] = useState<{ connections?: Connection[]; error?: VaultError }>({});
   const [reloads, setReloads] = useState(0);
   const { platform, state, active } = query;

@@ -3,7 +3,7 @@ import { nearest } from "glue";
 import { type ErrorDetails, type Fault, ValidationError } from "./errors.js";
 
 // The service rejects longer bodies before it parses them, so only shorter ones are searched for lone surrogates.
-const MAX_BODY = 64 << 10;
+const MAX_BODY_LENGTH = 64 << 10;
 
 interface FaultDetails {
   suggestion?: string;
@@ -39,7 +39,7 @@ export function rejectArgument(name: string, predicate: string, details?: FaultD
  * Whether `Object.entries` returns all members of a value. It would return none for a `Map`, for a promise that was not
  * awaited, or for an instance of a class with getters.
  */
-function isPlain(value: unknown): value is object {
+function isPlainObject(value: unknown): value is object {
   if (Object.prototype.toString.call(value) !== "[object Object]") return false;
   for (
     let type = Object.getPrototypeOf(value);
@@ -56,7 +56,7 @@ export function copyMembers<T extends object>(value: T | undefined, name: string
   const members = Object.create(null);
   if (value === undefined) return members;
   try {
-    if (!isPlain(value)) rejectArgument(name, "must be a plain object");
+    if (!isPlainObject(value)) rejectArgument(name, "must be a plain object");
     for (const [member, content] of Object.entries(value)) {
       if (content !== undefined) members[member] = Array.isArray(content) ? Array.from(content) : content;
     }
@@ -104,18 +104,18 @@ export function queryString(filters: object, lists: readonly string[]): string {
   for (const [name, value] of Object.entries(filters)) {
     const predicate = encodingError(value, lists.includes(name));
     if (predicate) faults.add(name, predicate);
-    else pairs.push(`${encodeURIComponent(wellFormed(name))}=${encodeURIComponent(filterString(value))}`);
+    else pairs.push(`${encodeURIComponent(replaceLoneSurrogates(name))}=${encodeURIComponent(toFilterString(value))}`);
   }
   faults.throwIfAny({ status: 400, code: "invalid_parameter" });
   return pairs.join("&");
 }
 
 /** Returns an error message if a filter can't be encoded in a query string. */
-function encodingError(value: unknown, mayBeList: boolean): string | undefined {
+function encodingError(value: unknown, allowsList: boolean): string | undefined {
   if (value === null || ["number", "boolean", "bigint"].includes(typeof value)) return undefined;
   if (typeof value === "string") return isWellFormed(value) ? undefined : "is not well-formed text";
   if (!Array.isArray(value)) return "must be a string, a number, true or false";
-  if (!mayBeList) return "must be one value, not an array";
+  if (!allowsList) return "must be one value, not an array";
   if (value.some((item) => typeof item !== "string" || !isWellFormed(item))) return "must be an array of strings";
   if (value.some((item) => item.includes(","))) return "has an item with a comma, which separates items";
   return undefined;
@@ -127,25 +127,25 @@ function isWellFormed(text: string): boolean {
 }
 
 /** Replaces lone surrogates, if the runtime supports it. */
-function wellFormed(text: string & { toWellFormed?(): string }): string {
+function replaceLoneSurrogates(text: string & { toWellFormed?(): string }): string {
   return text.toWellFormed?.() ?? text;
 }
 
 /** Null becomes an empty string, which the validation rejects: a filter must never be dropped silently. */
-function filterString(value: unknown): string {
+function toFilterString(value: unknown): string {
   if (!Array.isArray(value)) return String(value ?? "");
   // A comma distinguishes an array with one empty string from an empty array.
   return value.length === 1 && value[0] === "" ? "," : value.join(",");
 }
 
 /** Serializes a body. Also returns the parsed JSON, in which undefined members are missing and dates are strings. */
-export function jsonBody(value: unknown, name: string): [json: string, parsed: unknown] {
+export function serializeBody(value: unknown, name: string): [json: string, parsed: unknown] {
   // Without `toJSON`, such an object would be serialized as an empty body.
   if (
     value !== null &&
     typeof value === "object" &&
     !Array.isArray(value) &&
-    !isPlain(value) &&
+    !isPlainObject(value) &&
     typeof (value as { toJSON?: unknown }).toJSON !== "function"
   ) {
     rejectArgument(name, "must be a plain object");
@@ -157,7 +157,7 @@ export function jsonBody(value: unknown, name: string): [json: string, parsed: u
     rejectArgument(name, "can't be serialized as JSON", { cause });
   }
   if (json === undefined) rejectArgument(name, "must be an object");
-  const column = json.length <= MAX_BODY ? loneSurrogateColumn(json) : undefined;
+  const column = json.length <= MAX_BODY_LENGTH ? loneSurrogateColumn(json) : undefined;
   if (column !== undefined) {
     const detail = `The body is not valid JSON, or nested too deeply: line 1, column ${column}.`;
     throw new ValidationError(detail, { status: 400, code: "invalid_body", errors: [{ pointer: "", detail }] });
@@ -172,8 +172,8 @@ function loneSurrogateColumn(json: string): number | undefined {
     const end = index + 6;
     // After a high surrogate, the parser reads one character, two characters or a whole escape before it fails.
     const isHigh = /^d[89ab]/.test(surrogate);
-    const consumed = !isHigh ? 0 : json[end] !== "\\" ? 1 : json[end + 1] !== "u" ? 2 : 6;
-    return new TextEncoder().encode(json.slice(0, end)).length + consumed;
+    const parsedLength = !isHigh ? 0 : json[end] !== "\\" ? 1 : json[end + 1] !== "u" ? 2 : 6;
+    return new TextEncoder().encode(json.slice(0, end)).length + parsedLength;
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { Faults, knownMembers, integerError } from "./arguments.js";
 import { callModule } from "./wasm/start.js";
 import { ValidationError } from "./errors.js";
 import { ReplicaSession } from "./read-replica.js";
-import { SECRET_HEADER, type SecretSource, SuppliedSecret, type Token, staticSecret } from "./secret.js";
+import { SECRET_HEADER, type SecretSource, CallbackSecret, type Token, staticSecret } from "./secret.js";
 
 export interface ConnectorVaultOptions {
   /** The URL of the service, such as `https://vault.example.com`. */
@@ -81,8 +81,8 @@ export function readOptions(options: ConnectorVaultOptions): ClientConfig {
     allowSecretInBrowser = false,
     secret,
   } = members;
-  const base = baseOf(members.baseUrl, faults);
-  const headers = headersOf(members.headers, faults);
+  const base = normalizeBaseUrl(members.baseUrl, faults);
+  const headers = copyHeaders(members.headers, faults);
   for (const [name, predicate] of Object.entries({
     fetch: fetch !== undefined && typeof fetch !== "function" && "must be a function",
     timeoutMs: integerError(timeoutMs, 1, MAX_TIMEOUT_MS),
@@ -97,12 +97,12 @@ export function readOptions(options: ConnectorVaultOptions): ClientConfig {
   }
   faults.throwIfAny();
   const check = (value: string) => {
-    if (callModule(() => isApiKey(value)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowser();
+    if (callModule(() => isApiKey(value)) && !allowSecretInBrowser && isBrowser()) throw secretInBrowserError();
   };
   if (typeof secret === "string") check(secret);
   headers.set("accept", "application/json");
   const source =
-    typeof secret === "string" ? staticSecret(secret) : new SuppliedSecret(secret as () => unknown, check, timeoutMs);
+    typeof secret === "string" ? staticSecret(secret) : new CallbackSecret(secret as () => unknown, check, timeoutMs);
   return {
     base,
     headers,
@@ -115,7 +115,7 @@ export function readOptions(options: ConnectorVaultOptions): ClientConfig {
 }
 
 /** Returns the service's URL without a trailing slash, or an empty string if it is invalid. */
-function baseOf(value: string | URL | undefined, faults: Faults): string {
+function normalizeBaseUrl(value: string | URL | undefined, faults: Faults): string {
   let url: URL | undefined;
   try {
     url = new URL(value as string);
@@ -134,7 +134,7 @@ function baseOf(value: string | URL | undefined, faults: Faults): string {
 }
 
 /** Copies the headers. Returns none if they are invalid. */
-function headersOf(value: ConnectorVaultOptions["headers"], faults: Faults): Headers {
+function copyHeaders(value: ConnectorVaultOptions["headers"], faults: Faults): Headers {
   let headers = new Headers();
   try {
     headers = new Headers(value);
@@ -156,7 +156,7 @@ function isBrowser(): boolean {
   return (typeof window === "object" && typeof document === "object") || isWorker;
 }
 
-function secretInBrowser(): ValidationError {
+function secretInBrowserError(): ValidationError {
   const detail =
     "An API key has access to your whole account, and anyone who opens this page can read it. Let your server create a short-lived token for " +
     "the page, or call the service from your server. If only your own staff can open this page, pass `allowSecretInBrowser: true`.";

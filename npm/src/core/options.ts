@@ -31,7 +31,7 @@ export function checkCallOptions(
   const faults = new Faults();
   const { signal, ifMatch } = knownMembers(options, "options", known, faults);
   if (signal !== undefined && !isSignal(signal)) faults.add("signal", "must be an AbortSignal");
-  const tag = ifMatch === undefined ? undefined : entityTag(ifMatch);
+  const tag = ifMatch === undefined ? undefined : toEntityTag(ifMatch);
   if (ifMatch !== undefined && tag === undefined)
     faults.add("ifMatch", "must be an entity tag in double quotes, `*`, or a connection");
   faults.throwIfAny();
@@ -47,11 +47,11 @@ export function isSignal(value: AbortSignal | null): boolean {
 }
 
 // `*`, or entity tags separated by commas (RFC 9110).
-const CONDITION = /^(\*|(W\/)?"[!#-~]*"( *, *(W\/)?"[!#-~]*")*)$/;
+const IF_MATCH_PATTERN = /^(\*|(W\/)?"[!#-~]*"( *, *(W\/)?"[!#-~]*")*)$/;
 
 /** Returns the value of `If-Match` for a connection or an entity tag, or undefined for anything else. */
-function entityTag(value: NonNullable<ChangeOptions["ifMatch"]> | null): string | undefined {
+function toEntityTag(value: NonNullable<ChangeOptions["ifMatch"]> | null): string | undefined {
   const { id, version } = (value ?? {}) as Partial<Connection>;
   const tag = typeof id === "string" && /^\d+$/.test(version as string) ? `"${id}-${version}"` : value;
-  return typeof tag === "string" && CONDITION.test(tag) ? tag : undefined;
+  return typeof tag === "string" && IF_MATCH_PATTERN.test(tag) ? tag : undefined;
 }

@@ -131,11 +131,11 @@ class ListPage<Row> implements Page<Row> {
   }
 
   async toArray(options?: ToArrayOptions): Promise<Row[]> {
-    return collect(this, maxRows(options));
+    return collect(this, readMaxRows(options));
   }
 }
 
-function maxRows(options: ToArrayOptions | undefined): number {
+function readMaxRows(options: ToArrayOptions | undefined): number {
   const faults = new Faults();
   const { max = Infinity } = knownMembers(options, "options", ["max"], faults);
   const predicate = max !== Infinity && integerError(max, 0, Number.MAX_SAFE_INTEGER);
@@ -207,7 +207,7 @@ export class PagedList<Row> implements List<Row> {
   }
 
   async toArray(options?: ToArrayOptions): Promise<Row[]> {
-    const max = maxRows(options);
+    const max = readMaxRows(options);
     return collect(this.#rows(Math.min(max, PAGE_SIZE)), max);
   }
 
@@ -225,16 +225,16 @@ export class PagedList<Row> implements List<Row> {
 
   async #requestFirst(filters: ListFilters): Promise<Page<Row>> {
     if (this.#fault) throw this.#fault;
-    return this.#pageOf(await this.#get(filters, this.#options), filters, this.#options);
+    return this.#createPage(await this.#get(filters, this.#options), filters, this.#options);
   }
 
   /** Creates a page from a response. Its next page is requested with the same filters and options. */
-  #pageOf({ json, after }: ListResponse<Row>, filters: ListFilters, options: CallOptions | undefined): Page<Row> {
-    const next = nextFilters(json, after, filters);
+  #createPage({ json, after }: ListResponse<Row>, filters: ListFilters, options: CallOptions | undefined): Page<Row> {
+    const next = getNextFilters(json, after, filters);
     const follow = async (overrides?: CallOptions) => {
       if (!next) return undefined;
       const merged = overrides === undefined ? options : { ...options, ...overrides };
-      return this.#pageOf(await this.#get(next, merged), next, merged);
+      return this.#createPage(await this.#get(next, merged), next, merged);
     };
     return new ListPage(json, next?.after, follow);
   }
@@ -244,7 +244,7 @@ export class PagedList<Row> implements List<Row> {
  * Returns the filters of the next page, or undefined if there is none. Also returns undefined after an empty page,
  * whatever its counts are, and after a page that a proxy returned twice, so that a loop over all rows always ends.
  */
-function nextFilters(
+function getNextFilters(
   { rows, pages, page }: Envelope<unknown>,
   after: string | undefined,
   filters: ListFilters,

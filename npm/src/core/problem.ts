@@ -63,7 +63,7 @@ export function responseError(status: number, headers: Headers, json: unknown): 
   if (status >= 400) {
     const type = classForStatus(status);
     if (typeof code !== "string" || typeof detail !== "string")
-      return unexpectedResponse(type, `The response has the status ${status} and no problem document.`, details);
+      return unexpectedResponseError(type, `The response has the status ${status} and no problem document.`, details);
     return new type(detail, {
       ...details,
       code: code as ErrorCode,
@@ -77,7 +77,7 @@ export function responseError(status: number, headers: Headers, json: unknown): 
     status === 0 || status >= 300
       ? "The response is a redirect, which is not followed."
       : "The response does not come from a connector-vault.";
-  return unexpectedResponse(ServerError, message, details);
+  return unexpectedResponseError(ServerError, message, details);
 }
 
 /** Removes the secret from a response, because a proxy may echo the request. @internal */
@@ -90,7 +90,7 @@ const arrayOrEmpty = <Item>(value: unknown): Item[] => (Array.isArray(value) ? v
 const stringOrUndefined = (value: unknown) => (typeof value === "string" ? value : undefined);
 
 /** @internal */
-export function unexpectedResponse(type: typeof VaultError, message: string, details: ErrorDetails): VaultError {
+export function unexpectedResponseError(type: typeof VaultError, message: string, details: ErrorDetails): VaultError {
   return new type(`${message} Is \`baseUrl\` the address of a connector-vault?`, {
     ...details,
     code: "unexpected_response",

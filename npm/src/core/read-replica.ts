@@ -1,7 +1,7 @@
 // Allows the service's read replicas to serve reads.
 
 /** In requests, allows a replica to respond. In responses, contains the new bookmark. */
-const BOOKMARK = "x-vault-bookmark";
+const BOOKMARK_HEADER = "x-vault-bookmark";
 /** D1's constraint for the first read of a session: any replica may respond. */
 const FIRST_UNCONSTRAINED = "first-unconstrained";
 
@@ -10,16 +10,16 @@ export class ReplicaSession {
   #bookmark = "";
 
   setHeader(headers: Headers): void {
-    headers.set(BOOKMARK, this.#bookmark || FIRST_UNCONSTRAINED);
+    headers.set(BOOKMARK_HEADER, this.#bookmark || FIRST_UNCONSTRAINED);
   }
 
   update(headers: Headers): void {
-    const bookmark = headers.get(BOOKMARK);
+    const bookmark = headers.get(BOOKMARK_HEADER);
     if (!bookmark) return;
     // Responses may arrive out of order. Bookmarks of one database sort by time.
-    const isOtherDatabase = databaseOf(bookmark) !== databaseOf(this.#bookmark);
+    const isOtherDatabase = parseDatabase(bookmark) !== parseDatabase(this.#bookmark);
     if (isOtherDatabase || bookmark > this.#bookmark) this.#bookmark = bookmark;
   }
 }
 
-const databaseOf = (bookmark: string) => bookmark.slice(0, bookmark.indexOf(".") + 1);
+const parseDatabase = (bookmark: string) => bookmark.slice(0, bookmark.indexOf(".") + 1);

@@ -33,7 +33,7 @@ export class Executor {
   list<Row>(build: BuildListRequest, filters: ListFilters | undefined, options: CallOptions | undefined): List<Row> {
     const get = async (filters: ListFilters, options: CallOptions | undefined) => {
       const { json, headers } = await this.#send(() => build(filters), checkCallOptions(options), isPage);
-      return { json: json as Envelope<Row>, after: cursorIn(headers.get("link")) };
+      return { json: json as Envelope<Row>, after: parseNextCursor(headers.get("link")) };
     };
     return new PagedList<Row>(get, filters, options);
   }
@@ -68,7 +68,7 @@ export class Executor {
  * Extracts the cursor of the next page from `Link: <…>; rel="next"` (RFC 8288). Ignores the rest of the URL, because
  * the secret must only be sent to the configured `baseUrl`.
  */
-function cursorIn(link: string | null): string | undefined {
+function parseNextCursor(link: string | null): string | undefined {
   const address = /<([^<>]*)>\s*;\s*rel="next"/.exec(link ?? "")?.[1];
   return new URLSearchParams(address?.split("?")[1]).get("after") ?? undefined;
 }

@@ -42,7 +42,7 @@ const REFRESH_MARGIN_MS = 30_000;
 const MIN_LIFETIME_MS = 30_000;
 
 /** Supplies secrets from the caller's function. Concurrent requests share one call of the function. @internal */
-export class SuppliedSecret implements SecretSource {
+export class CallbackSecret implements SecretSource {
   #supply: () => unknown;
   #check: (value: string) => void;
   #timeoutMs: number;
@@ -99,15 +99,16 @@ export class SuppliedSecret implements SecretSource {
       value = typeof supplied === "string" ? supplied : token;
       lifetimeMs = new Date(expiresAt ?? Number.NaN).getTime() - Date.now();
     } catch (cause) {
-      throw secretUnavailable("failed: its own error is the `cause`.", cause);
+      throw secretUnavailableError("failed: its own error is the `cause`.", cause);
     }
-    if (typeof value !== "string") throw secretUnavailable("returned neither a string nor an object with a `token`.");
+    if (typeof value !== "string")
+      throw secretUnavailableError("returned neither a string nor an object with a `token`.");
     this.#check(value);
     const marginMs = Math.min(lifetimeMs * REFRESH_FRACTION, REFRESH_MARGIN_MS);
     return { value, refreshAt: lifetimeMs >= MIN_LIFETIME_MS ? Date.now() + lifetimeMs - marginMs : Infinity };
   }
 }
 
-function secretUnavailable(predicate: string, cause?: unknown): VaultError {
+function secretUnavailableError(predicate: string, cause?: unknown): VaultError {
   return new VaultError(`The function in \`secret\` ${predicate}`, { code: "secret_unavailable", cause });
 }

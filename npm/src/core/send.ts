@@ -4,7 +4,7 @@ import type { CheckedCallOptions } from "./options.js";
 import { CallAbort } from "./call-abort.js";
 import { ConnectionError, ServerError, VaultError } from "./errors.js";
 import type { ClientConfig } from "./client-options.js";
-import { parseJson, redact, responseError, unexpectedResponse } from "./problem.js";
+import { parseJson, redact, responseError, unexpectedResponseError } from "./problem.js";
 import { SECRET_HEADER } from "./secret.js";
 
 // With one of these codes, the retry of a deletion shows that the first request succeeded although its response was
@@ -54,7 +54,7 @@ export async function send(
       const secret = config.secret.current ?? (await abort.race(() => config.secret.refresh()));
       headers.set(SECRET_HEADER, secret.value);
       config.replicaSession?.setHeader(headers);
-      const outcome = await abort.race(() => attempt(config, call, headers, secret.value, abort.signal, isExpected));
+      const outcome = await abort.race(() => sendOnce(config, call, headers, secret.value, abort.signal, isExpected));
       if (!(outcome instanceof VaultError)) return outcome;
       // A request with a rejected secret has no effect, so even a call that is not idempotent can be sent again.
       if (outcome.status === 401 && config.secret.invalidate(secret) && !hasRefreshed) {
@@ -84,7 +84,7 @@ function retryDelay(error: VaultError, tries: number): number | undefined {
 }
 
 /** Sends the request once. Returns its error instead of throwing it. */
-async function attempt(
+async function sendOnce(
   config: ClientConfig,
   call: Call,
   headers: Headers,
@@ -108,6 +108,6 @@ async function attempt(
     if (ok && isExpected(json, status)) return { json, headers };
     return responseError(status, headers, redact(secret, json));
   } catch (cause) {
-    return unexpectedResponse(ServerError, "`fetch` did not return a response.", { cause });
+    return unexpectedResponseError(ServerError, "`fetch` did not return a response.", { cause });
   }
 }

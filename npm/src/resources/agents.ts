@@ -1,6 +1,6 @@
 // Sign-in for agents, and the grants that users give them.
 import { Call } from "glue";
-import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { copyMembers, serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 import type { IdentityType } from "../types/connection.js";
@@ -147,7 +147,8 @@ const isDeleted = (_: unknown, status: number) => status === 204;
 
 /** @internal */
 export function agentSignIns(executor: Executor): AgentSignIns {
-  const buildSet = (signIn: NewAgentSignIn) => () => Call.of("setAgentSignIn", [], "", ...jsonBody(signIn, "signIn"));
+  const buildSet = (signIn: NewAgentSignIn) => () =>
+    Call.of("setAgentSignIn", [], "", ...serializeBody(signIn, "signIn"));
   return {
     get: async (options) =>
       executor.send(() => Call.of("getAgentSignIn", []), checkCallOptions(options), hasString("endpoint")),
@@ -165,7 +166,8 @@ export function agentSignIns(executor: Executor): AgentSignIns {
 
 /** @internal */
 export function agentGrants(executor: Executor): AgentGrants {
-  const buildCreate = (grant: NewAgentGrant) => () => Call.of("createAgentGrant", [], "", ...jsonBody(grant, "grant"));
+  const buildCreate = (grant: NewAgentGrant) => () =>
+    Call.of("createAgentGrant", [], "", ...serializeBody(grant, "grant"));
   const isPage = (json: unknown) => Array.isArray((json as Partial<AgentGrantPage> | null)?.rows);
   return {
     list: async (filters, options) =>

@@ -1,5 +1,5 @@
 import { Call } from "glue";
-import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { copyMembers, serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor, BuildRequest } from "../core/request.js";
 import type { Fault } from "../core/errors.js";
@@ -82,7 +82,7 @@ export function apiKeys(executor: Executor): ApiKeys {
   const buildCreate =
     (key: NewApiKey): BuildRequest =>
     () =>
-      Call.of("createKey", [], "", ...jsonBody(key, "key"));
+      Call.of("createKey", [], "", ...serializeBody(key, "key"));
   const page: ApiKeys["page"] = async (query, options) => {
     const encodedQuery = queryString(copyMembers(query, "query"), []);
     return executor.send(() => Call.of("listKeys", [], encodedQuery), checkCallOptions(options), hasRows);

@@ -1,6 +1,6 @@
 // The branding that users of an app see.
 import { Call } from "glue";
-import { jsonBody } from "../core/arguments.js";
+import { serializeBody } from "../core/arguments.js";
 import type { Fault } from "../core/errors.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
@@ -42,7 +42,8 @@ const isBranding = (json: unknown) => (json as Partial<Branding> | null)?.update
 
 /** @internal */
 export function brandings(executor: Executor): Brandings {
-  const buildSet = (branding: NewBranding) => () => Call.of("setBranding", [], "", ...jsonBody(branding, "branding"));
+  const buildSet = (branding: NewBranding) => () =>
+    Call.of("setBranding", [], "", ...serializeBody(branding, "branding"));
   return {
     get: async (options) => executor.send(() => Call.of("getBranding", []), checkCallOptions(options), isBranding),
     set: async (branding, options) => executor.send(buildSet(branding), checkCallOptions(options), isBranding),

@@ -1,7 +1,7 @@
 // The catalog of connectors and their actions.
 import { Call } from "glue";
 import type { ActionDetail, ActionResponse } from "../types/action.js";
-import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { copyMembers, serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { ActionAnswer, ActionInput } from "./proxy.js";
 import type { Executor, BuildListRequest } from "../core/request.js";
@@ -195,7 +195,7 @@ export function actions(executor: Executor): Actions {
             "runAction",
             [stringArgument(connection, "connection"), stringArgument(key, "key")],
             "",
-            ...jsonBody(input, "input"),
+            ...serializeBody(input, "input"),
           ),
         { ...checkCallOptions(options), repeatable: false },
         (json) => typeof (json as Partial<ActionAnswer> | null)?.status === "number",

@@ -1,6 +1,6 @@
 // Attempts to connect accounts.
 import { Call } from "glue";
-import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { copyMembers, serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 import { type Connection, type IdentityType, isConnection } from "../types/connection.js";
@@ -141,7 +141,8 @@ export interface ConnectAttempts {
 
 /** @internal */
 export function connectAttempts(executor: Executor): ConnectAttempts {
-  const buildStart = (attempt: NewConnectAttempt) => () => Call.of("connect", [], "", ...jsonBody(attempt, "attempt"));
+  const buildStart = (attempt: NewConnectAttempt) => () =>
+    Call.of("connect", [], "", ...serializeBody(attempt, "attempt"));
   const page: ConnectAttempts["page"] = async (filters, options) => {
     const encodedQuery = queryString(copyMembers(filters, "filters"), ["status"]);
     return executor.send(

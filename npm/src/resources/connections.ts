@@ -1,6 +1,6 @@
 // Connections of identities to platforms.
 import { Call } from "glue";
-import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { copyMembers, serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, type ChangeOptions, checkCallOptions } from "../core/options.js";
 import type { Executor, BuildRequest, BuildListRequest } from "../core/request.js";
 import {
@@ -150,15 +150,15 @@ export function connections(executor: Executor): Connections {
   const buildList: BuildListRequest = (filters) =>
     Call.of("listConnections", [], queryString(filters, ["key", "tags"]));
   const buildUpdate = (id: string, changes: ConnectionChanges) => () =>
-    Call.of("updateConnection", [stringArgument(id, "id")], "", ...jsonBody(changes, "changes"));
+    Call.of("updateConnection", [stringArgument(id, "id")], "", ...serializeBody(changes, "changes"));
   const buildSetState = (id: string, change: StateChange) => () =>
-    Call.of("setConnectionState", [stringArgument(id, "id")], "", ...jsonBody(change, "change"));
+    Call.of("setConnectionState", [stringArgument(id, "id")], "", ...serializeBody(change, "change"));
   const buildSetName = (id: string, name: string | null) => () =>
-    Call.of("setConnectionName", [stringArgument(id, "id")], "", ...jsonBody({ name }, "name"));
+    Call.of("setConnectionName", [stringArgument(id, "id")], "", ...serializeBody({ name }, "name"));
   const buildSetCredentials = (id: string, credentials: NewCredentials) => () =>
-    Call.of("setCredentials", [stringArgument(id, "id")], "", ...jsonBody(credentials, "credentials"));
+    Call.of("setCredentials", [stringArgument(id, "id")], "", ...serializeBody(credentials, "credentials"));
   const buildCreate = (connection: NewConnection) => () =>
-    Call.of("createConnection", [], "", ...jsonBody(connection, "connection"));
+    Call.of("createConnection", [], "", ...serializeBody(connection, "connection"));
 
   const change = async (build: BuildRequest, options: ChangeOptions | undefined): Promise<Connection> => {
     const callOptions = checkCallOptions(options, ["signal", "ifMatch"]);
@@ -227,7 +227,7 @@ export function connections(executor: Executor): Connections {
     validateSetCredentials: (credentials) => executor.validate(buildSetCredentials(ANY_ID, credentials)),
     import: async (connections, options) =>
       executor.send(
-        () => Call.of("importConnections", [], "", ...jsonBody(connections, "connections")),
+        () => Call.of("importConnections", [], "", ...serializeBody(connections, "connections")),
         checkCallOptions(options),
         (json) => Array.isArray((json as Partial<ImportResults> | null)?.results),
       ),

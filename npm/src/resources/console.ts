@@ -1,6 +1,6 @@
 // Sign-in to the console, and the sessions of people in it.
 import { Call } from "glue";
-import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { copyMembers, serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 import type { Scope } from "./sessions.js";
@@ -112,19 +112,19 @@ const isSignIn = (json: unknown) => typeof (json as Partial<ConsoleSignIn> | nul
 const isPage = (json: unknown) => Array.isArray((json as Partial<ConsoleSessionPage> | null)?.rows);
 const isDeleted = (_: unknown, status: number) => status === 204;
 
-async function remove(executor: Executor, call: () => Call, options: CallOptions | undefined): Promise<void> {
+async function sendDeletion(executor: Executor, call: () => Call, options: CallOptions | undefined): Promise<void> {
   await executor.send(call, { ...checkCallOptions(options), deletes: true }, isDeleted);
 }
 
 /** @internal */
 export function consoleSignIns(executor: Executor): ConsoleSignIns {
   const buildSet = (signIn: NewConsoleSignIn) => () =>
-    Call.of("setConsoleSignIn", [], "", ...jsonBody(signIn, "signIn"));
+    Call.of("setConsoleSignIn", [], "", ...serializeBody(signIn, "signIn"));
   return {
     get: async (options) => executor.send(() => Call.of("getConsoleSignIn", []), checkCallOptions(options), isSignIn),
     set: async (signIn, options) => executor.send(buildSet(signIn), checkCallOptions(options), isSignIn),
     validateSet: (signIn) => executor.validate(buildSet(signIn)),
-    delete: (options) => remove(executor, () => Call.of("deleteConsoleSignIn", []), options),
+    delete: (options) => sendDeletion(executor, () => Call.of("deleteConsoleSignIn", []), options),
   };
 }
 
@@ -138,7 +138,7 @@ export function consoleSessions(executor: Executor): ConsoleSessions {
         isPage,
       ),
     delete: (id, options) =>
-      remove(executor, () => Call.of("deleteConsoleSession", [stringArgument(id, "id")]), options),
-    signOut: (options) => remove(executor, () => Call.of("signOut", []), options),
+      sendDeletion(executor, () => Call.of("deleteConsoleSession", [stringArgument(id, "id")]), options),
+    signOut: (options) => sendDeletion(executor, () => Call.of("signOut", []), options),
   };
 }

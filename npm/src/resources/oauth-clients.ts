@@ -1,6 +1,6 @@
 // OAuth clients: registrations of your app at platforms.
 import { Call } from "glue";
-import { jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, type CheckedCallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor, BuildListRequest } from "../core/request.js";
 import type { Fault } from "../core/errors.js";
@@ -103,7 +103,7 @@ function splitOptions(options: OauthClientOptions | undefined): [string, Checked
 export function oauthClients(executor: Executor): OauthClients {
   const buildList: BuildListRequest = (filters) => Call.of("listOauthClients", [], queryString(filters, []));
   const buildSet = (platform: string, client: NewOauthClient, query: string) => () =>
-    Call.of("setOauthClient", [stringArgument(platform, "platform")], query, ...jsonBody(client, "client"));
+    Call.of("setOauthClient", [stringArgument(platform, "platform")], query, ...serializeBody(client, "client"));
   const isClient = (json: unknown) => typeof (json as Partial<OauthClient> | null)?.clientId === "string";
   return {
     list: (paging, options) => executor.list(buildList, paging, options),

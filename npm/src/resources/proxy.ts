@@ -3,7 +3,7 @@ import { stringArgument } from "../core/arguments.js";
 import { ConnectionError, ValidationError } from "../core/errors.js";
 import type { ClientConfig } from "../core/client-options.js";
 import { problemError } from "../core/problem.js";
-import { isOf } from "../core/realm.js";
+import { isInstanceOf } from "../core/realm.js";
 import { SECRET_HEADER } from "../core/secret.js";
 
 /** The input of an action, which `ActionDetail.input` describes. */
@@ -78,13 +78,13 @@ export async function proxy(
   path: string,
   { server, retries, ...init }: PlatformRequestInit = {},
 ): Promise<Response> {
-  const url = proxyUrl(config.base, stringArgument(id, "id"), stringArgument(path, "path"));
+  const url = buildProxyUrl(config.base, stringArgument(id, "id"), stringArgument(path, "path"));
   const headers = new Headers(config.headers);
   headers.delete("accept");
   new Headers(init.headers).forEach((value, name) => headers.set(name, value));
   if (server !== undefined) headers.set("x-vault-server", server);
   if (retries !== undefined) headers.set("x-vault-retries", String(retries));
-  const isStream = isOf("ReadableStream", init.body);
+  const isStream = isInstanceOf("ReadableStream", init.body);
   // `fetch` requires `duplex` for streams, but not all type declarations contain it.
   const duplex = isStream ? { duplex: "half" } : {};
   for (let hasRefreshed = false; ; hasRefreshed = true) {
@@ -127,7 +127,7 @@ export async function* pages(
 }
 
 /** Builds the URL of a call. Rejects paths such as `../x`, which would send the secret to another endpoint. */
-function proxyUrl(base: string, id: string, path: string): string {
+function buildProxyUrl(base: string, id: string, path: string): string {
   const reject = (
     parameter: string,
     code: "connection_not_found" | "invalid_parameter",

@@ -1,6 +1,6 @@
 // Short-lived tokens, and the permissions of the client's own key or token.
 import { Call } from "glue";
-import { jsonBody } from "../core/arguments.js";
+import { serializeBody } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
 import type { IdentityType } from "../types/connection.js";
@@ -157,7 +157,8 @@ export interface Sessions {
 
 /** @internal */
 export function sessions(executor: Executor): Sessions {
-  const buildCreate = (session: NewSession) => () => Call.of("createSession", [], "", ...jsonBody(session, "session"));
+  const buildCreate = (session: NewSession) => () =>
+    Call.of("createSession", [], "", ...serializeBody(session, "session"));
   return {
     create: async (session, options) =>
       executor.send(

@@ -1,7 +1,7 @@
 // Verifies webhook requests (Standard Webhooks) with Web Crypto, which Node, Deno, Bun, Workers and browsers support.
 import { VaultError } from "../core/errors.js";
 import type { EventOf, VaultEvent } from "./events.js";
-import { isOf } from "../core/realm.js";
+import { isInstanceOf } from "../core/realm.js";
 
 /** The event that `webhooks.test` sends. */
 export type WebhookTestEvent = Omit<EventOf<never, { webhook: { id: string } }>, "type"> & { type: "webhook.test" };
@@ -18,7 +18,7 @@ export interface VerifyOptions {
   toleranceSeconds?: number | undefined;
 }
 
-const PREFIX = "whsec_";
+const SECRET_PREFIX = "whsec_";
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /**
@@ -38,22 +38,22 @@ export async function verifyWebhook(
     header(request, `webhook-${name}`),
   );
   if (!id || !timestamp || !signatures)
-    throw invalidSignature("it lacks a header `webhook-id`, `-timestamp` or `-signature`");
+    throw signatureError("it lacks a header `webhook-id`, `-timestamp` or `-signature`");
   const age = Date.now() / 1000 - Number(timestamp);
   if (!/^\d+$/.test(timestamp) || !(Math.abs(age) <= toleranceSeconds))
-    throw invalidSignature("its timestamp is outside the tolerance");
-  const body = await bodyOf(request);
+    throw signatureError("its timestamp is outside the tolerance");
+  const body = await readBody(request);
   const signedContent = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), body);
-  const keys = await Promise.all((typeof secret === "string" ? [secret] : secret).map(keyOf));
+  const keys = await Promise.all((typeof secret === "string" ? [secret] : secret).map(toCryptoKey));
   const checks = signatures.split(" ").flatMap((signature) => {
-    const bytes = signature.startsWith("v1,") ? fromBase64(signature.slice(3)) : undefined;
+    const bytes = signature.startsWith("v1,") ? decodeBase64(signature.slice(3)) : undefined;
     return bytes ? keys.map((key) => crypto.subtle.verify("HMAC", key, bytes, signedContent)) : [];
   });
-  if (!(await Promise.all(checks)).includes(true)) throw invalidSignature("its signature matches no secret");
+  if (!(await Promise.all(checks)).includes(true)) throw signatureError("its signature matches no secret");
   return JSON.parse(new TextDecoder().decode(body));
 }
 
-const invalidSignature = (why: string) =>
+const signatureError = (why: string) =>
   new VaultError(`The request does not come from the service: ${why}.`, { code: "invalid_signature" });
 
 function header({ headers }: Request | WebhookRequest, name: string): string | undefined {
@@ -62,24 +62,24 @@ function header({ headers }: Request | WebhookRequest, name: string): string | u
   return typeof value === "string" ? value : value?.[0];
 }
 
-async function bodyOf(request: Request | WebhookRequest): Promise<Uint8Array<ArrayBuffer>> {
+async function readBody(request: Request | WebhookRequest): Promise<Uint8Array<ArrayBuffer>> {
   if ("arrayBuffer" in request) return new Uint8Array(await request.arrayBuffer());
   const { body } = request;
   if (typeof body === "string") return new TextEncoder().encode(body);
-  if (isOf("Uint8Array", body)) return new Uint8Array(body);
+  if (isInstanceOf("Uint8Array", body)) return new Uint8Array(body);
   throw new VaultError("`body` must be the string or the bytes as received, not a parsed value.", {
     code: "invalid_argument",
   });
 }
 
-function keyOf(secret: string): Promise<CryptoKey> {
-  const bytes = typeof secret === "string" ? fromBase64(secret.replace(PREFIX, "")) : undefined;
+function toCryptoKey(secret: string): Promise<CryptoKey> {
+  const bytes = typeof secret === "string" ? decodeBase64(secret.replace(SECRET_PREFIX, "")) : undefined;
   if (!bytes?.length) throw new VaultError("`secret` must begin with `whsec_`.", { code: "invalid_argument" });
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
 /** Decodes base64. Returns undefined if it is invalid. */
-function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch {

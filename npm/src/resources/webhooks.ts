@@ -1,5 +1,5 @@
 import { Call } from "glue";
-import { copyMembers, jsonBody, queryString, stringArgument } from "../core/arguments.js";
+import { copyMembers, serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor, BuildRequest } from "../core/request.js";
 import type { Fault } from "../core/errors.js";
@@ -139,7 +139,7 @@ const hasSecret = (json: unknown) => typeof (json as Partial<WebhookWithSecret> 
 
 /** @internal */
 export function webhooks(executor: Executor): Webhooks {
-  const forWebhook =
+  const buildForWebhook =
     (operation: string, id: string): BuildRequest =>
     () =>
       Call.of(operation, [stringArgument(id, "id")]);
@@ -147,9 +147,9 @@ export function webhooks(executor: Executor): Webhooks {
   const buildCreate =
     (webhook: NewWebhook): BuildRequest =>
     () =>
-      Call.of("createWebhook", [], "", ...jsonBody(webhook, "webhook"));
+      Call.of("createWebhook", [], "", ...serializeBody(webhook, "webhook"));
   const buildUpdate = (id: string, changes: WebhookChanges) => () =>
-    Call.of("updateWebhook", [stringArgument(id, "id")], "", ...jsonBody(changes, "changes"));
+    Call.of("updateWebhook", [stringArgument(id, "id")], "", ...serializeBody(changes, "changes"));
   const deliveryPage: Webhooks["deliveryPage"] = async (id, query, options) => {
     const encodedQuery = queryString(copyMembers(query, "query"), []);
     return executor.send(
@@ -169,24 +169,25 @@ export function webhooks(executor: Executor): Webhooks {
     },
     create: async (webhook, options) => executor.send(buildCreate(webhook), withoutRetries(options), hasSecret),
     validateCreate: (webhook) => executor.validate(buildCreate(webhook)),
-    get: async (id, options) => executor.send(forWebhook("getWebhook", id), checkCallOptions(options), isWebhook),
+    get: async (id, options) => executor.send(buildForWebhook("getWebhook", id), checkCallOptions(options), isWebhook),
     update: async (id, changes, options) =>
       executor.send(buildUpdate(id, changes), checkCallOptions(options), isWebhook),
     validateUpdate: (changes) => executor.validate(buildUpdate(ANY_ID, changes)),
     delete: async (id, options) => {
       const sendOptions = { ...checkCallOptions(options), deletes: true };
-      await executor.send(forWebhook("deleteWebhook", id), sendOptions, (_, status) => status === 204);
+      await executor.send(buildForWebhook("deleteWebhook", id), sendOptions, (_, status) => status === 204);
     },
-    rotate: async (id, options) => executor.send(forWebhook("rotateWebhook", id), withoutRetries(options), hasSecret),
+    rotate: async (id, options) =>
+      executor.send(buildForWebhook("rotateWebhook", id), withoutRetries(options), hasSecret),
     test: async (id, options) =>
       executor.send(
-        forWebhook("testWebhook", id),
+        buildForWebhook("testWebhook", id),
         withoutRetries(options),
         (json) => typeof (json as Partial<WebhookTest> | null)?.delivered === "boolean",
       ),
     replay: async (id, replay, options) =>
       executor.send(
-        () => Call.of("replayEvents", [stringArgument(id, "id")], "", ...jsonBody(replay, "replay")),
+        () => Call.of("replayEvents", [stringArgument(id, "id")], "", ...serializeBody(replay, "replay")),
         checkCallOptions(options),
         (json) => typeof (json as Partial<Replayed> | null)?.queued === "number",
       ),

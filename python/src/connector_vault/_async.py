@@ -42,7 +42,7 @@ from ._core import (
     invalid,
     to_json,
     no_response,
-    query_after,
+    next_page_query,
     query_params,
     parse_result,
     retry_delay,
@@ -264,7 +264,7 @@ def _counted_list(
         response, secret = await sender.send_with_retries(call)
         return counted_page(kind, response, call, secret)
 
-    return AsyncRows(get, query, query_after)
+    return AsyncRows(get, query, next_page_query)
 
 
 def _cursor_list(

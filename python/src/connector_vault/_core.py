@@ -17,7 +17,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from ._version import __version__
-from .errors import BY_STATUS, ErrorDetails, Fault, NoResponseError, VaultError
+from .errors import ERROR_CLASSES_BY_STATUS, ErrorDetails, Fault, NoResponseError, VaultError
 from .models import Connection, Session
 
 Row = TypeVar("Row")
@@ -267,7 +267,7 @@ def response_error(response: httpx.Response, secret: str) -> VaultError:
         retry_after=retry_after(response.headers),
         headers=dict(response.headers),
     )
-    return BY_STATUS.get(response.status_code, VaultError)(code, detail, details)
+    return ERROR_CLASSES_BY_STATUS.get(response.status_code, VaultError)(code, detail, details)
 
 
 def _list(value: object) -> list[object]:
@@ -290,7 +290,7 @@ def unexpected(response: httpx.Response, what: str) -> VaultError:
         retry_after=retry_after(response.headers),
         headers=dict(response.headers),
     )
-    kind = BY_STATUS.get(response.status_code, VaultError)
+    kind = ERROR_CLASSES_BY_STATUS.get(response.status_code, VaultError)
     return kind("unexpected_response", f"{what} Is `base_url` the address of a connector-vault?", details)
 
 
@@ -335,7 +335,7 @@ def active_secret(supplied: str | Session) -> ActiveSecret:
     return ActiveSecret(supplied.token, time.monotonic() + lifetime - min(lifetime * REFRESH_FRACTION, REFRESH_MARGIN))
 
 
-def cursor_in(response: httpx.Response) -> str | None:
+def next_cursor(response: httpx.Response) -> str | None:
     """The cursor of the next page in the header `Link`."""
     address = response.links.get("next", {}).get("url")
     return parse_qs(urlsplit(address).query).get("after", [None])[0] if address else None
@@ -345,7 +345,7 @@ def counted_page(kind: Any, response: httpx.Response, call: Call[Any], secret: s
     result = parse_result(call, response, secret)
     return CountedPage(
         rows=result.rows,
-        cursor=cursor_in(response),
+        cursor=next_cursor(response),
         total=result.total,
         total_is_minimum=getattr(result, "total_is_minimum", None) is True,
         notes=getattr(result, "notes", None) or [],
@@ -354,7 +354,7 @@ def counted_page(kind: Any, response: httpx.Response, call: Call[Any], secret: s
     )
 
 
-def query_after(page: CountedPage[Any], query: Mapping[str, str]) -> dict[str, str] | None:
+def next_page_query(page: CountedPage[Any], query: Mapping[str, str]) -> dict[str, str] | None:
     """The query of the next page; None after the last page."""
     filters = {name: value for name, value in query.items() if name not in ("page", "after")}
     if not page.rows:

@@ -73,7 +73,7 @@ class Tools:
             if connection is None:
                 accounts = (self._vault.connections.list(platform=platform, limit=20).page()).rows
                 if len(accounts) != 1:
-                    return account_choice(platform, [(one.id, one.identity, one.name) for one in accounts])
+                    return account_choice_result(platform, [(one.id, one.identity, one.name) for one in accounts])
                 connection = accounts[0].id
             result = self._vault.actions.run(
                 connection,
@@ -103,7 +103,7 @@ def error_result(error: VaultError) -> dict[str, Any]:
     return result
 
 
-def account_choice(platform: str, accounts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
+def account_choice_result(platform: str, accounts: list[tuple[str, str, str | None]]) -> dict[str, Any]:
     """Returns the result of a tool that lists the accounts from which the agent must choose."""
     if not accounts:
         return {"error": "not_connected", "detail": f"No account of {platform} is connected: the user must connect one."}

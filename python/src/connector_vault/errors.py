@@ -116,7 +116,7 @@ class ConnectError(VaultError):
         self.attempt = details.attempt if details else None
 
 
-BY_STATUS: Mapping[int, type[VaultError]] = {
+ERROR_CLASSES_BY_STATUS: Mapping[int, type[VaultError]] = {
     401: AuthenticationError,
     404: NotFoundError,
     409: ConflictError,

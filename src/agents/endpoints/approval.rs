@@ -19,7 +19,7 @@ use crate::agents::statements::BrowserStep;
 use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::key::hash;
-use crate::connect::endpoints::is_own_page;
+use crate::connect::endpoints::is_from_own_page;
 use crate::connect::endpoints::pages::{Page, escape};
 use crate::connect::endpoints::{decrypt_error, encrypt_error};
 use crate::connections::model::ConnectionId;
@@ -37,7 +37,7 @@ use crate::util::json;
 use crate::util::percent::encode;
 
 /// The lifetime of the token for an approved call, in milliseconds.
-const TOKEN_MS: u64 = 60_000;
+const CALL_TOKEN_LIFETIME_MS: u64 = 60_000;
 /// Members of an input that only select parts of the response. They are not sent to the platform.
 const RESPONSE_OPTIONS: [&str; 2] = ["select", "maxBytes"];
 
@@ -61,7 +61,7 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 
     /// Shows the approval page to a user whom the OpenID provider has authenticated.
-    pub(super) async fn ask_for_approval(
+    pub(super) async fn show_approval_page(
         &self,
         id: &str,
         identity: &str,
@@ -119,7 +119,7 @@ impl<P: Ports> AgentContext<'_, P> {
         if account.connected_by != approval.connected_by {
             return self.decline_for_other_account(approval).await;
         }
-        let unnamed_program = self.wording.say(&texts::AN_UNNAMED_PROGRAM, &[]);
+        let unnamed_program = self.wording.format_text(&texts::AN_UNNAMED_PROGRAM, &[]);
         let client_name = grant.as_ref().and_then(|grant| grant.client_name.as_deref());
         let agent = client_name.unwrap_or(&unnamed_program);
         let account_name = account.platform_account_name.as_ref().or(account.name.as_ref());
@@ -127,11 +127,14 @@ impl<P: Ports> AgentContext<'_, P> {
             || account.identity.clone(),
             |name| {
                 let values = [("name", name.as_str()), ("identity", &account.identity)];
-                self.wording.say(&approvals::CONNECTED_BY, &values)
+                self.wording.format_text(&approvals::CONNECTED_BY, &values)
             },
         );
         let rows = [
-            (&approvals::AGENT, self.wording.say(&texts::NAME_NOT_VERIFIED, &[("name", agent)])),
+            (
+                &approvals::AGENT,
+                self.wording.format_text(&texts::NAME_NOT_VERIFIED, &[("name", agent)]),
+            ),
             (
                 &approvals::PLATFORM,
                 self.platform_names(slice::from_ref(&account.platform)).await.concat(),
@@ -141,16 +144,16 @@ impl<P: Ports> AgentContext<'_, P> {
             (&approvals::REQUEST, approval.method.as_str().to_owned()),
             (&texts::SIGNED_IN_AS, approval.identity.clone()),
         ];
-        let say = |text| escape(&self.wording.say(text, &[]));
+        let format_text = |text| escape(&self.wording.format_text(text, &[]));
         let mut html = description_list(&self.wording, &rows);
-        let (heading, shown) = (say(&approvals::INPUT), escape(&format_input(input)));
+        let (heading, shown) = (format_text(&approvals::INPUT), escape(&format_input(input)));
         let _ = writeln!(html, "<h2>{heading}</h2>\n<pre>{shown}</pre>");
         for (name, value) in [("approval", &approval.id), ("shown", &fingerprint(input, &account))]
         {
             let value = escape(value);
             let _ = writeln!(html, "<input type=\"hidden\" name=\"{name}\" value=\"{value}\">");
         }
-        let (approve, decline) = (say(&approvals::APPROVE), say(&texts::DECLINE));
+        let (approve, decline) = (format_text(&approvals::APPROVE), format_text(&texts::DECLINE));
         let _ = writeln!(
             html,
             "<p><button type=\"submit\" name=\"decision\" value=\"approve\">{approve}</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">{decline}</button></p>"
@@ -167,7 +170,7 @@ impl<P: Ports> AgentContext<'_, P> {
     /// signed in. An approved call runs immediately.
     pub(super) async fn decide(&self, request: &Request) -> Result<Response, Problem> {
         // Rejects forms that another site submits on the user's behalf.
-        if !is_own_page(request) {
+        if !is_from_own_page(request) {
             let paragraphs = [&approvals::NOT_APPROVED_WHY];
             return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
         }
@@ -250,7 +253,7 @@ impl<P: Ports> AgentContext<'_, P> {
             (Some(token), _) => (token.to_owned(), None),
             (None, Some(grant)) => {
                 let shard = Shard::new(self.ports.number()).unwrap_or_default();
-                let expires_at = self.now.saturating_add(TOKEN_MS);
+                let expires_at = self.now.saturating_add(CALL_TOKEN_LIFETIME_MS);
                 let token = approval::without_confirmation(&grant).token(shard, expires_at);
                 let token = config.sessions.sign(&token).ok_or_else(no_session_secret)?;
                 (token, Some(self.id.to_owned()))
@@ -277,15 +280,16 @@ impl<P: Ports> AgentContext<'_, P> {
             match body.get("status").and_then(Value::as_u64) {
                 Some(status) => {
                     let is_done = (200..=399).contains(&status);
-                    let text = if is_done { approvals::DID_DONE } else { approvals::DID_REFUSED };
-                    self.wording.say(&text, &[("status", &status.to_string())])
+                    let text =
+                        if is_done { approvals::CALL_SUCCEEDED } else { approvals::CALL_REFUSED };
+                    self.wording.format_text(&text, &[("status", &status.to_string())])
                 }
-                None => self.wording.say(&approvals::DID_SENT, &[]),
+                None => self.wording.format_text(&approvals::DID_SENT, &[]),
             }
         } else if matches!(status, 502 | 504) {
-            self.wording.say(&approvals::DID_NO_RESPONSE, &[])
+            self.wording.format_text(&approvals::DID_NO_RESPONSE, &[])
         } else {
-            self.wording.say(&approvals::DID_NOT, &[])
+            self.wording.format_text(&approvals::DID_NOT, &[])
         };
         let sealed = config.vault_keys.seal(
             &approval.seal_context(),
@@ -305,7 +309,7 @@ impl<P: Ports> AgentContext<'_, P> {
         if self.ports.batch(vec![finish]).await.is_err() {
             return Ok(Some(format!(
                 "{outcome} {}",
-                self.wording.say(&approvals::RESULT_LOST, &[])
+                self.wording.format_text(&approvals::RESULT_LOST, &[])
             )));
         }
         Ok(Some(outcome))

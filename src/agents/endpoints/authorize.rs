@@ -3,7 +3,7 @@
 
 use super::{AgentContext, COOKIE, RESOURCE, describe, sign_in_cookie, with_query};
 use crate::agents::Access;
-use crate::agents::client::{Client, Destination, MAX_DOCUMENT};
+use crate::agents::client::{Client, Destination, MAX_DOCUMENT_BYTES};
 use crate::agents::request::{AccessRequest, AgentRequest, LIFETIME_MS, MAX_STATE, Purpose};
 use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri};
 use crate::auth::endpoints::session::new::no_session_secret;
@@ -97,7 +97,7 @@ impl<P: Ports> AgentContext<'_, P> {
             }
             Destination::Site(host) => host,
             Destination::Scheme(scheme) => {
-                self.wording.say(&texts::OPENING_PROGRAM, &[("scheme", &scheme)])
+                self.wording.format_text(&texts::OPENING_PROGRAM, &[("scheme", &scheme)])
             }
         };
         let url = self.error_url(uri, state, error, Some(description));
@@ -105,14 +105,14 @@ impl<P: Ports> AgentContext<'_, P> {
             ([&texts::REQUEST_INCORRECT, &texts::CONTINUE_ONLY], [("place", destination.as_str())]);
         let page = Page {
             detail: Some(description.to_owned()),
-            links: vec![(url, self.wording.say(&texts::CONTINUE_TO, &values))],
+            links: vec![(url, self.wording.format_text(&texts::CONTINUE_TO, &values))],
             ..self.page(400, &texts::CAN_NOT_CONNECT, &paragraphs, &values)
         };
         page.response()
     }
 
     async fn client(&self, id: &str) -> Result<Result<Client, InvalidClient>, Problem> {
-        if !Client::is_document(id) {
+        if !Client::is_document_url(id) {
             let client = Client::from_registration(self.secrets(), self.id, id);
             let message = "The agent is not registered here. Disconnect it and connect it again, so that it registers.";
             return Ok(
@@ -120,18 +120,18 @@ impl<P: Ports> AgentContext<'_, P> {
             );
         }
         let documents = self.service.documents();
-        let document = if let Some(document) = documents.recall(id, self.now) {
+        let document = if let Some(document) = documents.get_cached(id, self.now) {
             Ok(document)
         } else {
             self.check_rate("client metadata").await?;
             let targets = self.service.config().targets();
-            documents.fetch(self.ports, targets, id, MAX_DOCUMENT).await
+            documents.fetch(self.ports, targets, id, MAX_DOCUMENT_BYTES).await
         };
         let invalid_client = |status: u16, message: String| InvalidClient { status, message };
         Ok(match document {
             Ok(document) => match Client::from_document(id, &document) {
                 Ok(client) => {
-                    documents.keep(id, &document, self.now);
+                    documents.store(id, &document, self.now);
                     Ok(client)
                 }
                 Err(error) => {
@@ -227,7 +227,7 @@ impl<P: Ports> AgentContext<'_, P> {
                     challenge: &challenge(&verifier).unwrap_or_default(),
                 })
             }
-            _ => return Err(Problem::no_route()),
+            _ => return Err(Problem::route_not_found()),
         };
         let mut response = Response::see_other(url);
         response.add(

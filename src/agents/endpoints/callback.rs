@@ -84,19 +84,19 @@ impl<P: Ports> AgentContext<'_, P> {
         let requested = match &agent_request.purpose {
             Purpose::Approval { id } => {
                 let browser_hash = &agent_request.browser_hash;
-                return self.ask_for_approval(id, &identity, &endpoint, browser_hash).await;
+                return self.show_approval_page(id, &identity, &endpoint, browser_hash).await;
             }
             Purpose::Grants { .. } => {
                 let browser_hash = &agent_request.browser_hash;
-                return self.show_grants_of(identity, &endpoint, browser_hash).await;
+                return self.show_grants_page(identity, &endpoint, browser_hash).await;
             }
             Purpose::Access(requested) => requested,
         };
-        self.ask_authenticated(&agent_request, requested, &identity, &endpoint).await
+        self.create_grant_and_show_consent(&agent_request, requested, &identity, &endpoint).await
     }
 
     /// Inserts a grant for a user whom the provider has authenticated, and shows the consent page.
-    async fn ask_authenticated(
+    async fn create_grant_and_show_consent(
         &self,
         agent_request: &AgentRequest,
         requested: &AccessRequest,
@@ -132,7 +132,7 @@ impl<P: Ports> AgentContext<'_, P> {
         // requests are pending.
         match first_row::<Grant>(&sets.await?, 2)? {
             Some(grant) if grant.state == State::Opened && grant.identity == identity => {
-                self.ask_for_consent(&grant).await
+                self.show_consent_page(&grant).await
             }
             // The user has already decided, or another user has signed in.
             Some(_) => Ok(self.sign_in_expired_page()),
@@ -207,7 +207,7 @@ impl<P: Ports> AgentContext<'_, P> {
         }
         let grant: Option<Grant> = first_row(&sets, 1)?;
         match grant.filter(|grant| grant.state == State::Opened && self.has_claimed(grant)) {
-            Some(grant) => self.ask_for_consent(&grant).await,
+            Some(grant) => self.show_consent_page(&grant).await,
             None => Ok(self.sign_in_expired_page()),
         }
     }

@@ -8,13 +8,13 @@ use super::{AgentContext, form, sign_in_cookie, with_query};
 use crate::agents::client::Destination;
 use crate::agents::grant::{Grant, State};
 use crate::agents::statements::{self, BrowserStep, Consent};
-use crate::agents::user_grants::{GrantOwner, MAX_GRANTS, select_grants_of};
+use crate::agents::user_grants::{GrantOwner, MAX_GRANTS, select_grants_by_owner};
 use crate::agents::{Access, Confirm};
 use crate::audit::statements::grant_user_actor;
 use crate::auth::Shard;
 use crate::auth::key::hash;
 use crate::catalog::key::platform as is_no_platform;
-use crate::connect::endpoints::is_own_page;
+use crate::connect::endpoints::is_from_own_page;
 use crate::connect::endpoints::pages::{Page, escape};
 use crate::http::form::Form;
 use crate::http::message::{Request, Response};
@@ -33,27 +33,28 @@ const MAX_PLATFORMS: usize = 1200;
 const MAX_NAMED: usize = 20;
 
 #[derive(Deserialize)]
-struct Connected {
+struct ConnectedPlatform {
     platform: String,
 }
 
 impl<P: Ports> AgentContext<'_, P> {
     /// Shows the consent page. Verified facts come first; the client's own claims are labelled as
     /// unverified.
-    pub(super) async fn ask_for_consent(&self, grant: &Grant) -> Result<Response, Problem> {
+    pub(super) async fn show_consent_page(&self, grant: &Grant) -> Result<Response, Problem> {
         let owner = GrantOwner {
             account: &grant.account,
             environment: grant.environment,
             identity: &grant.identity,
             identity_type: grant.identity_type,
         };
-        let batch = vec![statements::select_platforms(grant), select_grants_of(owner, self.now)];
+        let batch =
+            vec![statements::select_platforms(grant), select_grants_by_owner(owner, self.now)];
         let sets = self.ports.batch(batch).await?;
         let granted = grant.platforms();
         let platforms: Vec<String> = if let Some(names) = &granted {
             names.all().into_iter().map(str::to_owned).collect()
         } else {
-            all_rows::<Connected>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
+            all_rows::<ConnectedPlatform>(&sets, 0)?.into_iter().map(|row| row.platform).collect()
         };
         let (first, others) = platforms.split_at(platforms.len().min(MAX_NAMED));
         let names = [&self.platform_names(first).await, others].concat();
@@ -66,7 +67,8 @@ impl<P: Ports> AgentContext<'_, P> {
         let mut paragraphs = vec![&texts::CONSENT_WHAT];
         let destination = Destination::from_redirect_uri(&grant.redirect_uri);
         // The name is displayed in quotation marks. `display_name` has removed its own.
-        let mut rows = vec![(&texts::PROGRAM, wording.say(&texts::NAME_NOT_VERIFIED, &values))];
+        let mut rows =
+            vec![(&texts::PROGRAM, wording.format_text(&texts::NAME_NOT_VERIFIED, &values))];
         if grant.client_url.is_some() {
             rows.push((&texts::PUBLISHED_BY, client.clone()));
         }
@@ -75,9 +77,9 @@ impl<P: Ports> AgentContext<'_, P> {
                 &texts::SENT_TO,
                 match &destination {
                     Destination::Site(host) => host.clone(),
-                    Destination::Machine => wording.say(&texts::THIS_COMPUTER, &[]),
+                    Destination::Machine => wording.format_text(&texts::THIS_COMPUTER, &[]),
                     Destination::Scheme(scheme) => {
-                        wording.say(&texts::SCHEME, &[("scheme", scheme.as_str())])
+                        wording.format_text(&texts::SCHEME, &[("scheme", scheme.as_str())])
                     }
                 },
             ),
@@ -90,7 +92,7 @@ impl<P: Ports> AgentContext<'_, P> {
             let ids = connections.all();
             let is_one = ids.len() == 1;
             let text = if is_one { texts::ONE_CONNECTION } else { texts::SOME_CONNECTIONS };
-            let message = wording.say(&text, &[("ids", &ids.join(", "))]);
+            let message = wording.format_text(&text, &[("ids", &ids.join(", "))]);
             rows.push((&texts::ONLY_CONNECTIONS, message));
         }
         if let Some(confirm) = grant.confirm {
@@ -98,7 +100,7 @@ impl<P: Ports> AgentContext<'_, P> {
                 Confirm::Write => texts::EACH_CHANGE,
                 Confirm::Destructive => texts::DELETIONS,
             };
-            rows.push((&texts::ASKED_BEFORE, wording.say(&message, &[])));
+            rows.push((&texts::ASKED_BEFORE, wording.format_text(&message, &[])));
         }
         if !matches!(destination, Destination::Site(_)) {
             paragraphs.push(&texts::CONSENT_WARNING);
@@ -120,7 +122,7 @@ impl<P: Ports> AgentContext<'_, P> {
     /// the authorization endpoint.
     pub(super) async fn consent(&self, request: &Request) -> Result<Response, Problem> {
         // Rejects forms that another site submits on the user's behalf.
-        if !is_own_page(request) {
+        if !is_from_own_page(request) {
             let paragraphs = [&texts::NOT_GRANTED_WHY];
             return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
         }
@@ -197,7 +199,10 @@ impl<P: Ports> AgentContext<'_, P> {
 fn client_host(grant: &Grant, wording: &Wording<'_>) -> String {
     let rest = grant.client_url.as_deref().and_then(|url| url.strip_prefix("https://"));
     let host = rest.and_then(|rest| rest.split('/').next());
-    host.map_or_else(|| wording.say(&texts::AN_UNNAMED_PROGRAM, &[]), str::to_ascii_lowercase)
+    host.map_or_else(
+        || wording.format_text(&texts::AN_UNNAMED_PROGRAM, &[]),
+        str::to_ascii_lowercase,
+    )
 }
 
 /// The platforms to which the user limits the grant. Returns `None` for all platforms.
@@ -231,10 +236,10 @@ fn controls(
     rows: &[(&Text, String)],
     existing_grants: &[Grant],
 ) -> String {
-    let say = |text| escape(&wording.say(text, &[]));
+    let format_text = |text| escape(&wording.format_text(text, &[]));
     let radio = |(name, value, is_checked), text| {
         let checked = if is_checked { " checked" } else { "" };
-        let text = say(text);
+        let text = format_text(text);
         format!(
             "<label><input type=\"radio\" name=\"{name}\" value=\"{value}\"{checked}> {text}</label>\n"
         )
@@ -242,20 +247,20 @@ fn controls(
     let mut html = description_list(wording, rows);
     let _ =
         writeln!(html, "<input type=\"hidden\" name=\"grant\" value=\"{}\">", escape(&grant.id));
-    let _ = writeln!(html, "<fieldset><legend>{}</legend>", say(&texts::WHAT_IT_MAY_DO));
+    let _ = writeln!(html, "<fieldset><legend>{}</legend>", format_text(&texts::WHAT_IT_MAY_DO));
     let may_write = grant.access == Access::Write;
     if may_write {
         html.push_str(&radio(("access", "write", true), &texts::MAY_WRITE));
     }
     html.push_str(&radio(("access", "read", !may_write), &texts::MAY_READ));
     if may_write && grant.confirm != Some(Confirm::Write) {
-        let text = say(&texts::ASK_ME);
+        let text = format_text(&texts::ASK_ME);
         let _ = writeln!(
             html,
             "<label><input type=\"checkbox\" name=\"confirm\" value=\"write\"> {text}</label>"
         );
     }
-    let legend = say(&texts::WHICH_ACCOUNTS);
+    let legend = format_text(&texts::WHICH_ACCOUNTS);
     let _ = writeln!(html, "</fieldset>\n<fieldset><legend>{legend}</legend>");
     let all = match (&grant.platforms, platforms) {
         (Some(_), _) => &texts::ALL_OF_THESE,
@@ -277,7 +282,7 @@ fn controls(
     }
     html.push_str("</fieldset>\n");
     html.push_str(&earlier_grants(wording, existing_grants));
-    let (allow, decline) = (say(&texts::ALLOW), say(&texts::DECLINE));
+    let (allow, decline) = (format_text(&texts::ALLOW), format_text(&texts::DECLINE));
     let _ = writeln!(
         html,
         "<p><button type=\"submit\" name=\"decision\" value=\"allow\">{allow}</button> <button type=\"submit\" class=\"second\" name=\"decision\" value=\"decline\">{decline}</button></p>"
@@ -289,7 +294,7 @@ fn controls(
 pub(super) fn description_list(wording: &Wording<'_>, rows: &[(&Text, String)]) -> String {
     let mut html = String::from("<dl>\n");
     for (name, value) in rows {
-        let name = escape(&wording.say(name, &[]));
+        let name = escape(&wording.format_text(name, &[]));
         let _ = writeln!(html, "<dt>{name}</dt><dd>{}</dd>", escape(value));
     }
     html.push_str("</dl>\n");
@@ -303,7 +308,7 @@ fn earlier_grants(wording: &Wording<'_>, existing_grants: &[Grant]) -> String {
         return html;
     }
     let [legend, next] =
-        [texts::EARLIER, texts::EARLIER_NEXT].map(|text| escape(&wording.say(&text, &[])));
+        [texts::EARLIER, texts::EARLIER_NEXT].map(|text| escape(&wording.format_text(&text, &[])));
     let list = grant_list(wording, existing_grants);
     let _ = writeln!(html, "<fieldset><legend>{legend}</legend>\n<p>{next}</p>\n{list}</fieldset>");
     html
@@ -323,7 +328,7 @@ pub(super) fn grant_list(wording: &Wording<'_>, grants: &[Grant]) -> String {
             html,
             "<li><label><input type=\"checkbox\" name=\"end\" value=\"{}\"> <span>{}</span></label></li>",
             escape(&grant.id),
-            escape(&wording.say(&text, &values)),
+            escape(&wording.format_text(&text, &values)),
         );
     }
     html.push_str("</ul>\n");

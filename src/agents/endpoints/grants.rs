@@ -9,12 +9,12 @@ use crate::agents::Access;
 use crate::agents::approval;
 use crate::agents::grant::Grant;
 use crate::agents::request::{AgentRequest, Purpose};
-use crate::agents::sign_in::address;
-use crate::agents::statements::{self, CONTINUE_MS, NewGrant};
+use crate::agents::sign_in::endpoint_url;
+use crate::agents::statements::{self, CONTINUE_URL_LIFETIME_MS, NewGrant};
 use crate::agents::user_grants::SignedInUser;
 use crate::auth::endpoints::session::new::{lower_case_ids, no_session_secret};
 use crate::auth::key::hash;
-use crate::auth::limits::platforms_of;
+use crate::auth::limits::platforms_in_actions;
 use crate::connections::model::ConnectionId;
 use crate::http::body::{BodyReader, refusal};
 use crate::http::context::Context;
@@ -45,7 +45,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         limit.saturating_add(1),
     );
     let mut statements = Statements::default();
-    let rows = statements.ask::<Grant>(select);
+    let rows = statements.push_query::<Grant>(select);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let mut rows = results.all(rows)?;
@@ -58,11 +58,11 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 
 /// `DELETE /v1/agent-grants/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let id = context.connection_id();
     let mut statements = Statements::default();
-    let deleted =
-        statements.ask::<ExistingRow>(statements::delete_grant(&context.guard(), id.as_str()));
+    let deleted = statements
+        .push_query::<ExistingRow>(statements::delete_grant(&context.guard(), id.as_str()));
     Ok(Handler::delete(statements, deleted, move || {
         Problem::new(Code::AgentGrantNotFound, "There is no such grant.")
     }))
@@ -73,7 +73,7 @@ pub fn create<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     let (platforms, actions) = read_platforms_and_actions(&mut body);
     body.finish()?;
@@ -85,7 +85,7 @@ pub fn create<'a, P: Ports>(
     }
     let text = body.text("request").unwrap_or_default();
     let request = AgentRequest::verify(secrets, &text, now);
-    let request = request.ok_or_else(|| refusal(&["request"], NO_REQUEST))?;
+    let request = request.ok_or_else(|| refusal(&["request"], INVALID_REQUEST))?;
     let identity = body.text("identity").unwrap_or_default();
     let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
     let (guard, id, secret) = (context.guard(), ports.uuid(), ports.secret());
@@ -127,28 +127,28 @@ pub fn create<'a, P: Ports>(
     };
     let mut statements = Statements::default();
     let select = statements::select_app_endpoint(&guard, &request.endpoint);
-    let own_endpoint = statements.ask::<ExistingRow>(select);
-    let created = statements.ask::<ExistingRow>(insert);
+    let own_endpoint = statements.push_query::<ExistingRow>(select);
+    let created = statements.push_query::<ExistingRow>(insert);
     statements.run(statements::prune(now));
-    let address = address(base, &request.endpoint);
+    let endpoint_url = endpoint_url(base, &request.endpoint);
     let is_access = matches!(request.purpose, Purpose::Access(_));
     Ok(Handler::render(statements, move |results, _| {
         let url = if results.first(created)?.is_some() {
-            format!("{address}/continue?grant={secret}")
+            format!("{endpoint_url}/continue?grant={secret}")
         } else {
             results.first(own_endpoint)?.ok_or_else(wrong_endpoint_problem)?;
             if is_access {
                 return Err(too_many_requests());
             }
             // The approval is no longer pending. A URL without an id shows a page that says so.
-            format!("{address}/approval")
+            format!("{endpoint_url}/approval")
         };
         Ok(continue_response(&url, now))
     }))
 }
 
 fn continue_response(url: &str, now: u64) -> Response {
-    let expires_at = rfc3339(now.saturating_add(CONTINUE_MS));
+    let expires_at = rfc3339(now.saturating_add(CONTINUE_URL_LIFETIME_MS));
     let document = json!({"continueUrl": url, "expiresAt": expires_at});
     let response = Response::json(json::bytes(&document), NO_STORE);
     Response { status: 201, ..response }
@@ -166,10 +166,10 @@ fn continue_to_own_grants<'a>(
     (identity, identity_type): (String, Option<IdentityType>),
     base: &str,
 ) -> Handler<'a> {
-    let address = address(base, &request.endpoint);
+    let endpoint_url = endpoint_url(base, &request.endpoint);
     let mut statements = Statements::default();
     let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
-    let endpoint = statements.ask::<AppEndpoint>(select);
+    let endpoint = statements.push_query::<AppEndpoint>(select);
     Handler::render(statements, move |results, _| {
         let endpoint = results.first(endpoint)?.ok_or_else(wrong_endpoint_problem)?;
         let user = SignedInUser {
@@ -178,10 +178,10 @@ fn continue_to_own_grants<'a>(
             identity_type,
             browser_hash: request.browser_hash,
             configured_at: endpoint.updated_at,
-            expires_at: context.now.saturating_add(CONTINUE_MS),
+            expires_at: context.now.saturating_add(CONTINUE_URL_LIFETIME_MS),
         };
         let signed = user.sign(&context.config().sessions).ok_or_else(no_session_secret)?;
-        Ok(continue_response(&format!("{address}/continue?grant={signed}"), context.now))
+        Ok(continue_response(&format!("{endpoint_url}/continue?grant={signed}"), context.now))
     })
 }
 
@@ -189,8 +189,8 @@ fn continue_to_own_grants<'a>(
 fn read_platforms_and_actions(body: &mut BodyReader) -> (Option<Names>, Option<Names>) {
     let without_indexes =
         |items: Vec<(usize, String)>| items.into_iter().map(|(_, text)| text).collect();
-    let platforms: Vec<String> = without_indexes(body.texts_at("platforms"));
-    let actions = Names::new(&without_indexes(body.texts_at("actions")));
+    let platforms: Vec<String> = without_indexes(body.indexed_texts("platforms"));
+    let actions = Names::new(&without_indexes(body.indexed_texts("actions")));
     if actions == Names::default() {
         return ((!platforms.is_empty()).then(|| Names::new(&platforms)), None);
     }
@@ -198,7 +198,7 @@ fn read_platforms_and_actions(body: &mut BodyReader) -> (Option<Names>, Option<N
         let message = format!("must be at most {MAX_ACTIONS_TEXT} characters in total");
         body.invalid(&["actions"], &message);
     }
-    let action_platforms = platforms_of(&actions);
+    let action_platforms = platforms_in_actions(&actions);
     let is_outside = |platform: &&String| !platforms.is_empty() && !platforms.contains(platform);
     if let Some(platform) = action_platforms.iter().find(is_outside) {
         let message = format!("name the platform `{platform}`, which `platforms` does not include");
@@ -216,7 +216,7 @@ fn too_many_requests() -> Problem {
     Problem { retry_after: Some(600), ..Problem::new(Code::TooManyRequests, detail) }
 }
 
-const NO_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` of the user's visit to your app, unchanged";
+const INVALID_REQUEST: &str = "is not a request that an agent made here within the last 10 minutes: send the parameter `request` of the user's visit to your app, unchanged";
 
 /// The error if the request is for another account, or if users do not sign in at an app.
 fn wrong_endpoint_problem() -> Problem {

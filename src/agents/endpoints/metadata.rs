@@ -20,7 +20,7 @@ impl<P: Ports> AgentContext<'_, P> {
             "authorization_servers": [issuer],
             "scopes_supported": SCOPES.split(' ').collect::<Vec<_>>(),
             "bearer_methods_supported": ["header"],
-            "resource_name": self.wording.look.name.unwrap_or("connector-vault"),
+            "resource_name": self.wording.appearance.name.unwrap_or("connector-vault"),
         });
         Ok(Response::json(json::bytes(&document), NO_STORE))
     }

@@ -24,7 +24,7 @@ pub mod sign_in;
 mod token;
 mod user_grants;
 
-use crate::agents::sign_in::{Endpoint, address};
+use crate::agents::sign_in::{Endpoint, endpoint_url};
 use crate::agents::{SCOPES, statements};
 use crate::auth::Shard;
 use crate::auth::authenticate::moved_to;
@@ -80,20 +80,20 @@ pub const fn is_own(open: Open) -> bool {
 }
 
 /// The id of the MCP endpoint in a path.
-pub fn endpoint_of(path: &str) -> Option<&str> {
+pub fn endpoint_id_in_path(path: &str) -> Option<&str> {
     let mut prefixes = METADATA.into_iter().chain(["/mcp/"]);
     let rest = prefixes.find_map(|prefix| path.strip_prefix(prefix))?;
     rest.split('/').next().filter(|id| !id.is_empty())
 }
 
 /// The id of the MCP endpoint if the path is exactly `/mcp/{endpointId}`.
-pub fn endpoint_at(path: &str) -> Option<&str> {
+pub fn endpoint_id_at_path(path: &str) -> Option<&str> {
     path.strip_prefix("/mcp/").filter(|id| !id.is_empty() && !id.contains('/'))
 }
 
 /// The shard of the MCP endpoint in a path.
 pub fn shard_of(path: &str) -> Option<Shard> {
-    endpoint_of(path).map(Shard::from_secret)
+    endpoint_id_in_path(path).map(Shard::from_secret)
 }
 
 /// The value of `WWW-Authenticate` in a response of an MCP endpoint (RFC 6750, section 3; RFC 9728,
@@ -132,7 +132,7 @@ pub(crate) async fn respond<P: Ports>(
     (open, id): (Open, &str),
     request_id: &str,
 ) -> Result<Response, Problem> {
-    let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
+    let base = service.config().base_url.as_deref().ok_or_else(Problem::route_not_found)?;
     let now = crate::ports::Clock::now(ports);
     let (own, known) = branding_and_endpoint(ports, open, id).await?;
     let wording =
@@ -154,7 +154,7 @@ pub(crate) async fn respond<P: Ports>(
         Open::AgentGrantsEnd => agents.revoke_grants(request).await,
         Open::AgentToken => agents.token(request).await,
         Open::AgentRevoke => agents.revoke(request).await,
-        _ => Err(Problem::no_route()),
+        _ => Err(Problem::route_not_found()),
     }
 }
 
@@ -171,7 +171,7 @@ async fn branding_and_endpoint<P: Ports>(
     if !is_shown || !is_secret(id) {
         return Ok((Branding::default(), None));
     }
-    let batch = vec![branding::select_of_endpoint(id), statements::select_endpoint(id)];
+    let batch = vec![branding::select_by_endpoint(id), statements::select_endpoint(id)];
     let sets = run_for_id(ports, id, batch).await?;
     Ok((first_row(&sets, 0)?.unwrap_or_default(), first_row(&sets, 1)?))
 }
@@ -223,7 +223,7 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 
     fn issuer(&self) -> String {
-        address(self.base, self.id)
+        endpoint_url(self.base, self.id)
     }
 
     /// Enforces the rate limit of a client, grant or browser at this endpoint.
@@ -253,7 +253,7 @@ impl<P: Ports> AgentContext<'_, P> {
 
     /// The endpoint, or the problem `route_not_found` if its sign-in is not configured.
     async fn require_endpoint(&self) -> Result<Endpoint, Problem> {
-        self.endpoint().await?.ok_or_else(Problem::no_route)
+        self.endpoint().await?.ok_or_else(Problem::route_not_found)
     }
 
     /// A page in the user's language.
@@ -322,10 +322,10 @@ fn describe(error: &FormError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{endpoint_at, endpoint_of, with_query};
+    use super::{endpoint_id_at_path, endpoint_id_in_path, with_query};
 
     #[test]
-    fn a_path_names_its_endpoint() {
+    fn parses_endpoint_id_from_path() {
         for (path, expected_endpoint, expected_exact) in [
             ("/mcp", None, None),
             ("/mcp/", None, None),
@@ -337,7 +337,7 @@ mod tests {
             ("/v1/mcp/a", None, None),
         ] {
             assert_eq!(
-                (endpoint_of(path), endpoint_at(path)),
+                (endpoint_id_in_path(path), endpoint_id_at_path(path)),
                 (expected_endpoint, expected_exact),
                 "{path}"
             );
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_added_to_an_address() {
+    fn adds_query_parameters() {
         let parameters = [("a", Some("b c&")), ("d", None), ("e", Some("f"))];
         assert_eq!(with_query("x://y", &parameters), "x://y?a=b%20c%26&e=f");
         assert_eq!(with_query("x://y?z", &parameters), "x://y?z&a=b%20c%26&e=f");

@@ -5,7 +5,7 @@ use crate::agents::sign_in::{Endpoint, SignInType, redirect_uri, seal_context};
 use crate::agents::statements::{self, NewSignIn};
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
-use crate::connect::endpoints::{encrypt_error, no_vault_keys};
+use crate::connect::endpoints::{encrypt_error, missing_vault_keys};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -31,7 +31,7 @@ fn not_configured() -> Problem {
 
 /// The id for the tenant's endpoint before it is stored. It is derived from the tenant, so that the
 /// redirect URI is known before the sign-in is configured.
-fn new_id<P: Ports>(
+fn derive_endpoint_id<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
     ports: &Metered<'_, P>,
@@ -46,9 +46,10 @@ pub fn read<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut statements = Statements::default();
-    let endpoint = statements.ask::<Endpoint>(statements::select_own(&context.guard()));
+    let endpoint =
+        statements.push_query::<Endpoint>(statements::select_for_caller(&context.guard()));
     Ok(Handler::render(statements, move |results, principal| {
         let endpoint = results.first(endpoint)?;
         let base = context.config().base_url.as_deref();
@@ -57,7 +58,7 @@ pub fn read<'a, P: Ports>(
             return Ok(Response::json(document.ok_or_else(not_configured)?, NO_STORE));
         }
         let id = endpoint.map(|endpoint| endpoint.id);
-        let id = id.or_else(|| new_id(context, principal, ports));
+        let id = id.or_else(|| derive_endpoint_id(context, principal, ports));
         let uri = base.zip(id).map(|(base, id)| redirect_uri(base, &id));
         let extension = uri.map_or(Extension::None, Extension::RedirectUri);
         Err(Problem { extension, ..not_configured() })
@@ -66,10 +67,10 @@ pub fn read<'a, P: Ports>(
 
 /// `DELETE /v1/agent-sign-in`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut statements = Statements::default();
     let [endpoint, grants] = statements::delete_sign_in(&context.guard());
-    let deleted = statements.ask::<ExistingRow>(endpoint);
+    let deleted = statements.push_query::<ExistingRow>(endpoint);
     statements.run(grants);
     Ok(Handler::delete(statements, deleted, not_configured))
 }
@@ -79,7 +80,7 @@ pub fn put<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     check(&mut body, context);
     body.finish()?;
@@ -92,7 +93,7 @@ pub fn put<'a, P: Ports>(
         && !body.is_null("clientSecret")
         && context.config().vault_keys.is_empty()
     {
-        return Err(no_vault_keys());
+        return Err(missing_vault_keys());
     }
     Ok(Handler::new(Statements::default(), move |_, principal| async move {
         store(context, base, body, &principal, ports).await
@@ -181,10 +182,10 @@ async fn store<P: Ports>(
             return Err(body.refuse(&["issuer"], &message, None));
         }
     }
-    let id = new_id(context, principal, ports).ok_or_else(no_session_secret)?;
+    let id = derive_endpoint_id(context, principal, ports).ok_or_else(no_session_secret)?;
     let batch = vec![
         statements::create_endpoint(&context.guard(), &id, context.now),
-        statements::select_own(&context.guard()),
+        statements::select_for_caller(&context.guard()),
     ];
     let no_longer_allowed = || context.caller.rejection();
     let existing: Option<Endpoint> = first_row(&ports.batch(batch).await?, 1)?;
@@ -203,7 +204,7 @@ async fn store<P: Ports>(
         kind: if issuer.is_some() { SignInType::Oidc } else { SignInType::App },
         client_id: client_id.as_deref(),
         sealed: sealed.as_ref(),
-        keeps_sealed: keeps_secret && issuer.is_some(),
+        keeps_stored_secret: keeps_secret && issuer.is_some(),
         identity_claim: issuer.as_ref().map(|_| claim.as_deref().unwrap_or("sub")),
         issuer: issuer.as_deref(),
         identity_type,
@@ -213,7 +214,7 @@ async fn store<P: Ports>(
     };
     let batch = vec![
         statements::put_sign_in(&context.guard(), &new),
-        statements::select_own(&context.guard()),
+        statements::select_for_caller(&context.guard()),
     ];
     let endpoint: Option<Endpoint> = first_row(&ports.batch(batch).await?, 1)?;
     let endpoint = endpoint.ok_or_else(no_longer_allowed)?;

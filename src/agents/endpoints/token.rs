@@ -38,7 +38,7 @@ impl<P: Ports> AgentContext<'_, P> {
             Err(refusal) => return Ok(*refusal),
         };
         let Some(client) = form.get("client_id") else { return Ok(missing("client_id")) };
-        let is_known = Client::is_document(client)
+        let is_known = Client::is_document_url(client)
             || Client::from_registration(self.secrets(), self.id, client).is_some();
         if !is_known {
             return Ok(oauth_error(400, "invalid_client", "The client is not registered here."));

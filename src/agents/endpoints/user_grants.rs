@@ -12,12 +12,12 @@ use crate::agents::request::{LIFETIME_MS, Purpose};
 use crate::agents::sign_in::Endpoint;
 use crate::agents::statements;
 use crate::agents::user_grants::{
-    GrantOwner, MAX_GRANTS, SignedInUser, delete_own_grants, select_grants_of,
+    GrantOwner, MAX_GRANTS, SignedInUser, delete_own_grants, select_grants_by_owner,
 };
 use crate::audit::statements::person_actor;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::key::hash;
-use crate::connect::endpoints::is_own_page;
+use crate::connect::endpoints::is_from_own_page;
 use crate::connect::endpoints::pages::{Page, escape};
 use crate::http::message::{Request, Response};
 use crate::http::problem::Problem;
@@ -38,7 +38,7 @@ impl<P: Ports> AgentContext<'_, P> {
     }
 
     /// Shows the grants to a user whom the OpenID provider has authenticated.
-    pub(super) async fn show_grants_of(
+    pub(super) async fn show_grants_page(
         &self,
         identity: String,
         endpoint: &Endpoint,
@@ -75,7 +75,7 @@ impl<P: Ports> AgentContext<'_, P> {
     /// Revokes the selected grants and shows the remaining ones.
     pub(super) async fn revoke_grants(&self, request: &Request) -> Result<Response, Problem> {
         // Rejects forms that another site submits on the user's behalf.
-        if !is_own_page(request) {
+        if !is_from_own_page(request) {
             let paragraphs = [&texts::NOT_GRANTED_WHY];
             return Ok(self.page(403, &texts::DECIDE_ON_THE_PAGE, &paragraphs, &[]).response());
         }
@@ -104,7 +104,7 @@ impl<P: Ports> AgentContext<'_, P> {
         user: &SignedInUser,
         grant_ids: &[String],
     ) -> Result<Response, Problem> {
-        let Some(endpoint) = self.endpoint().await? else { return Err(Problem::no_route()) };
+        let Some(endpoint) = self.endpoint().await? else { return Err(Problem::route_not_found()) };
         let owner = GrantOwner {
             account: &endpoint.account,
             environment: endpoint.environment,
@@ -119,7 +119,7 @@ impl<P: Ports> AgentContext<'_, P> {
         let sets = self
             .batch(vec![
                 delete_own_grants(owner, condition, grant_ids),
-                select_grants_of(owner, self.now),
+                select_grants_by_owner(owner, self.now),
                 statements::select_endpoint(self.id),
             ])
             .await?;
@@ -131,15 +131,15 @@ impl<P: Ports> AgentContext<'_, P> {
         let rows = [(&texts::SIGNED_IN_AS, user.identity.clone())];
         let list = description_list(&self.wording, &rows);
         let signed = user.sign(self.secrets()).ok_or_else(no_session_secret)?;
-        let say = |text| escape(&self.wording.say(text, &[]));
+        let format_text = |text| escape(&self.wording.format_text(text, &[]));
         let content = if grants.is_empty() {
-            format!("{list}<p>{}</p>\n", say(&texts::NO_AGENT))
+            format!("{list}<p>{}</p>\n", format_text(&texts::NO_AGENT))
         } else {
             format!(
                 "{list}{}<input type=\"hidden\" name=\"user\" value=\"{}\">\n<p><button type=\"submit\">{}</button></p>\n",
                 grant_list(&self.wording, &grants),
                 escape(&signed),
-                say(&texts::END_ACCESS),
+                format_text(&texts::END_ACCESS),
             )
         };
         let page = Page {

@@ -29,7 +29,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let limit = Paging::read(&query).limit;
     let mut statements = Statements::default();
     let page = select_page(&context.guard(), before.as_deref(), limit.saturating_add(1));
-    let rows = statements.ask::<Key>(page);
+    let rows = statements.push_query::<Key>(page);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, principal| {
         let mut rows = results.all(rows)?;
@@ -46,7 +46,7 @@ pub fn create<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     let name = body.text("name");
     let names = body.texts("scopes").unwrap_or_default();
@@ -61,7 +61,7 @@ pub fn create<'a, P: Ports>(
     let new = NewKey { id: &id, key: &key, name: name.as_deref(), scopes, expires_at, now };
     let mut statements = Statements::default();
     statements.run(insert(&guard, &new));
-    let created = statements.ask::<Key>(select(&guard, &id));
+    let created = statements.push_query::<Key>(select(&guard, &id));
     Ok(Handler::render(statements, move |results, principal| {
         if let Some(created) = results.first(created)? {
             return Ok(Response { status: 201, ..with_secret(&created, &key, principal, now) });
@@ -87,7 +87,7 @@ pub fn rotate<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &Metered<'_, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let old_id = key_id(context);
     let (id, key) = (ports.uuid(), generate(context, ports));
     let (guard, now) = (context.guard(), context.now);
@@ -95,8 +95,8 @@ pub fn rotate<'a, P: Ports>(
     for statement in replace(&guard, &old_id, (&id, &key), now) {
         statements.run(statement);
     }
-    let created = statements.ask::<Key>(select(&guard, &id));
-    let old = statements.ask::<Key>(select(&guard, &old_id));
+    let created = statements.push_query::<Key>(select(&guard, &id));
+    let old = statements.push_query::<Key>(select(&guard, &old_id));
     Ok(Handler::render(statements, move |results, principal| {
         if let Some(created) = results.first(created)? {
             return Ok(with_secret(&created, &key, principal, now));
@@ -118,11 +118,11 @@ pub fn rotate<'a, P: Ports>(
 
 /// `DELETE /v1/keys/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let (guard, id) = (context.guard(), key_id(context));
     let mut statements = Statements::default();
     // Selects the key before revoking it, because a key that revokes itself can't read afterwards.
-    let found = statements.ask::<Key>(select(&guard, &id));
+    let found = statements.push_query::<Key>(select(&guard, &id));
     statements.run(revoke(&guard, &id, context.now));
     Ok(Handler::render(statements, move |results, _| {
         results.first(found)?.ok_or_else(|| no_key(context))?;

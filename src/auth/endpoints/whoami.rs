@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::auth::limits::{Access, Confirm};
-use crate::connect::presets::non_empty;
+use crate::connect::presets::none_if_empty;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Response};
@@ -49,7 +49,7 @@ struct RestrictionView<'a> {
 }
 
 pub fn handle<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let restriction = context.caller.token().map(|token| RestrictionView {
         identity: &token.restriction.identity,
         identity_type: token.restriction.identity_type,
@@ -60,8 +60,8 @@ pub fn handle<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
         confirm: token.limits.confirm,
         client: token.restriction.client.as_deref(),
         origins: token.origins.as_ref(),
-        fields: non_empty(&token.presets.fields),
-        fixed_fields: non_empty(&token.presets.fixed),
+        fields: none_if_empty(&token.presets.fields),
+        fixed_fields: none_if_empty(&token.presets.fixed),
         lang: token.presets.lang.as_deref(),
     });
     let person = context.caller.person();

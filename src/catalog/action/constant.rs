@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 /// Returns the single value that a schema allows, or its default, as a header value. Returns `None`
 /// if the schema has neither, or if the value is not a string, a number or a boolean.
-pub fn only_value(schema: &Value) -> Option<String> {
+pub fn constant_value(schema: &Value) -> Option<String> {
     let only_item = |value: &Value| match value {
         Value::Array(values) => {
             <[Value; 1]>::try_from(values.clone()).ok().map(|[only_item]| only_item)
@@ -22,8 +22,8 @@ pub fn allows(schema: &RawValue, value: &str) -> bool {
     let Ok(schema) = serde_json::from_str::<Value>(schema.get()) else { return false };
     let is_value = |one: &Value| text(one).as_deref() == Some(value);
     let constant = schema.get("const").is_none_or(is_value);
-    let listed = schema.get("enum").and_then(Value::as_array);
-    constant && listed.is_none_or(|values| values.iter().any(is_value))
+    let allowed_values = schema.get("enum").and_then(Value::as_array);
+    constant && allowed_values.is_none_or(|values| values.iter().any(is_value))
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -39,7 +39,7 @@ mod tests {
     use serde_json::json;
     use serde_json::value::to_raw_value;
 
-    use super::{allows, only_value};
+    use super::{allows, constant_value};
 
     #[test]
     fn single_values_and_defaults_become_constants() {
@@ -56,7 +56,7 @@ mod tests {
             (json!({"default": {}}), None),
             (json!(true), None),
         ] {
-            assert_eq!(only_value(&schema).as_deref(), expected, "{schema}");
+            assert_eq!(constant_value(&schema).as_deref(), expected, "{schema}");
         }
     }
 

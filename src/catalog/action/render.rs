@@ -8,8 +8,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::constant::allows;
 use super::stored::{
-    Parameter, ParameterLocation, Reached, RequestBody, Requirement, StoredAction, StoredResponse,
-    TOO_LARGE,
+    DefinitionRefs, Parameter, ParameterLocation, RequestBody, Requirement, StoredAction,
+    StoredResponse, TOO_LARGE,
 };
 use super::unit::Unit;
 use crate::catalog::detail::Parameters;
@@ -54,7 +54,7 @@ struct MethodId {
 
 impl MethodId {
     /// Whether this method sends the parameter.
-    fn carries<S>(&self, one: &Parameter<S>) -> bool {
+    fn sends_parameter<S>(&self, one: &Parameter<S>) -> bool {
         let is_header = |name: &String| name.eq_ignore_ascii_case(&one.name);
         let is_in_template = match one.r#in {
             ParameterLocation::Header => self.headers.keys().any(is_header),
@@ -75,8 +75,8 @@ impl ConnectorFacts {
     fn sends(&self, one: &Parameter<&RawValue>) -> bool {
         let mut methods = self.auth_methods.iter();
         let is_from_method = match one.r#in {
-            ParameterLocation::Cookie => methods.any(|method| method.carries(one)),
-            _ => !self.auth_methods.is_empty() && methods.all(|method| method.carries(one)),
+            ParameterLocation::Cookie => methods.any(|method| method.sends_parameter(one)),
+            _ => !self.auth_methods.is_empty() && methods.all(|method| method.sends_parameter(one)),
         };
         let mut headers = self.headers.iter();
         is_from_method
@@ -198,7 +198,7 @@ pub fn render(
             name: one.name.clone(),
             r#in: one.r#in,
             required: one.required,
-            schema: within_input(one.schema)?,
+            schema: with_input_references(one.schema)?,
             style: one.style.clone(),
             explode: one.explode,
             allow_reserved: one.allow_reserved,
@@ -209,7 +209,7 @@ pub fn render(
         Ok(RequestBody {
             required: body.required,
             content_types: body.content_types.clone(),
-            schema: within_input(body.schema)?,
+            schema: with_input_references(body.schema)?,
             encoding: body.encoding.clone(),
         })
     };
@@ -243,7 +243,7 @@ fn first_server(connector: &ConnectorFacts) -> Option<&str> {
 }
 
 /// Rewrites the references in a schema to point to the definitions in `input`.
-fn within_input(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
+fn with_input_references(schema: &RawValue) -> Result<Box<RawValue>, BrokenUnit> {
     let text = schema.get().replace(r##""$ref":"#/$defs/"##, r##""$ref":"#/input/$defs/"##);
     RawValue::from_string(text).map_err(|_| BrokenUnit)
 }
@@ -341,7 +341,7 @@ fn body_schema<'a>(body: &RequestBody<&'a RawValue>) -> Result<&'a RawValue, Bro
 
 fn definitions<'a>(
     unit: &Unit<'a>,
-    reached: &Reached,
+    reached: &DefinitionRefs,
 ) -> Result<BTreeMap<&'a str, &'a RawValue>, BrokenUnit> {
     let mut definitions = BTreeMap::new();
     for number in &reached.whole {
@@ -397,8 +397,9 @@ fn auth(
         let scopes: Vec<String> =
             alternative.iter().flat_map(|one| one.scopes.iter().cloned()).collect();
         // A single method must satisfy all schemes of an alternative.
-        let is_enough = |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
-        let methods = alternative.iter().flat_map(|one| ids(&one.scheme)).filter(is_enough);
+        let satisfies_all =
+            |id: &&String| alternative.iter().all(|one| ids(&one.scheme).contains(*id));
+        let methods = alternative.iter().flat_map(|one| ids(&one.scheme)).filter(satisfies_all);
         for method in methods {
             let auth = Auth { method: method.clone(), scopes: scopes.clone() };
             if !methods_with_scopes.contains(&auth) {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::unit::{Deflated, UnitRef, UnitTable, Units, compare};
-use crate::catalog::format::current::pack_of;
+use super::unit::{DeflatedUnit, UnitRef, UnitTable, Units, compare};
+use crate::catalog::format::current::pack_index;
 use crate::catalog::format::stored::SegmentId;
 use crate::util::crc32::crc32;
 
@@ -18,10 +18,11 @@ pub fn store_units<'a, E>(
     store: &mut impl FnMut(&[u8]) -> Result<SegmentId, E>,
 ) -> Result<Tables<'a>, E> {
     let mut tables = Tables::new();
-    let mut groups: Vec<Vec<(&'a str, &'a Deflated)>> = vec![Vec::new(); groups.max(1)];
+    let mut groups: Vec<Vec<(&'a str, &'a DeflatedUnit)>> = vec![Vec::new(); groups.max(1)];
     for (name, Units { schemes, units }) in platforms {
         tables.insert(name, UnitTable { schemes: schemes.clone(), units: Vec::new() });
-        if let Some(group) = pack_of(name, groups.len()).and_then(|index| groups.get_mut(index)) {
+        if let Some(group) = pack_index(name, groups.len()).and_then(|index| groups.get_mut(index))
+        {
             group.extend(units.iter().map(|unit| (name, unit)));
         }
     }
@@ -30,7 +31,7 @@ pub fn store_units<'a, E>(
             let bytes: Vec<&[u8]> = segment.iter().map(|(_, unit)| unit.bytes.as_slice()).collect();
             let id = store(&bytes.concat())?;
             let mut base = 0_u32;
-            for (name, Deflated { first, bytes }) in segment {
+            for (name, DeflatedUnit { first, bytes }) in segment {
                 let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
                 let unit_ref =
                     UnitRef { first: first.clone(), segment: id, base, length, crc: crc32(bytes) };
@@ -47,15 +48,15 @@ pub fn store_units<'a, E>(
 
 /// Packs units into segments of at most `max` bytes: first fit, largest first.
 fn pack_units<'a>(
-    mut units: Vec<(&'a str, &'a Deflated)>,
+    mut units: Vec<(&'a str, &'a DeflatedUnit)>,
     max: usize,
-) -> Vec<Vec<(&'a str, &'a Deflated)>> {
+) -> Vec<Vec<(&'a str, &'a DeflatedUnit)>> {
     units.sort_by(|(a, one), (b, other)| {
         let key =
-            |name, unit: &'a Deflated| (std::cmp::Reverse(unit.bytes.len()), name, &unit.first);
+            |name, unit: &'a DeflatedUnit| (std::cmp::Reverse(unit.bytes.len()), name, &unit.first);
         key(*a, one).cmp(&key(*b, other))
     });
-    let mut segments: Vec<(usize, Vec<(&str, &Deflated)>)> = Vec::new();
+    let mut segments: Vec<(usize, Vec<(&str, &DeflatedUnit)>)> = Vec::new();
     for (name, unit) in units {
         let fits = |used: &usize| used.saturating_add(unit.bytes.len()) <= max;
         match segments.iter_mut().find(|(used, _)| fits(used)) {
@@ -71,12 +72,13 @@ fn pack_units<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Deflated, pack_units};
+    use super::{DeflatedUnit, pack_units};
 
     #[test]
     fn units_are_packed_first_fit() {
-        let units: Vec<Deflated> =
-            [1, 2, 4, 3].map(|size| Deflated { first: String::new(), bytes: vec![0; size] }).into();
+        let units: Vec<DeflatedUnit> = [1, 2, 4, 3]
+            .map(|size| DeflatedUnit { first: String::new(), bytes: vec![0; size] })
+            .into();
         for (max, expected) in [
             (0, &[&[4][..], &[3], &[2], &[1]][..]),
             (3, &[&[4], &[3], &[2, 1]]),

@@ -33,8 +33,8 @@ pub struct StoredAction<S> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_types: Vec<String>,
     /// The definitions that the schemas of parameters and body need.
-    #[serde(default, skip_serializing_if = "Reached::is_empty")]
-    pub reached: Reached,
+    #[serde(default, skip_serializing_if = "DefinitionRefs::is_empty")]
+    pub reached: DefinitionRefs,
     #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
     pub responses: Vec<StoredResponse<S>>,
 }
@@ -128,7 +128,7 @@ pub struct Requirement {
 
 /// The definitions that a schema needs, directly or indirectly, as numbers within the unit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reached {
+pub struct DefinitionRefs {
     /// Definitions to include in the response, those nearest to the schema first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub whole: Vec<u32>,
@@ -137,7 +137,7 @@ pub struct Reached {
     pub cut: Vec<u32>,
 }
 
-impl Reached {
+impl DefinitionRefs {
     pub const fn is_empty(&self) -> bool {
         self.whole.is_empty() && self.cut.is_empty()
     }
@@ -155,8 +155,8 @@ pub struct StoredResponse<S> {
     /// The schema of the body. `None` if the document does not describe the content.
     pub schema: Option<S>,
     /// The definitions that the schema needs.
-    #[serde(default, skip_serializing_if = "Reached::is_empty")]
-    pub reached: Reached,
+    #[serde(default, skip_serializing_if = "DefinitionRefs::is_empty")]
+    pub reached: DefinitionRefs,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::stored::StoredAction;
-use crate::catalog::format::layout::{Texts, first_where};
+use crate::catalog::format::layout::{StringTable, first_where};
 use crate::catalog::format::stored::SegmentId;
 use crate::ports::Blob;
 use crate::util::crc32::crc32;
@@ -67,17 +67,17 @@ impl UnitRef {
 #[derive(Debug, Clone, Copy)]
 pub struct Unit<'a> {
     /// The keys, at the same indexes as `actions`.
-    pub keys: Texts<'a>,
-    actions: Texts<'a>,
-    names: Texts<'a>,
-    definitions: Texts<'a>,
+    pub keys: StringTable<'a>,
+    actions: StringTable<'a>,
+    names: StringTable<'a>,
+    definitions: StringTable<'a>,
 }
 
 impl<'a> Unit<'a> {
     /// Parses an inflated unit. Returns `None` if the bytes are truncated.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
-        let parts = Texts::open(bytes)?;
-        let part = |index| Texts::open(parts.get(index));
+        let parts = StringTable::open(bytes)?;
+        let part = |index| StringTable::open(parts.get(index));
         let (keys, actions, names, definitions) = (part(0)?, part(1)?, part(2)?, part(3)?);
         let is_consistent = keys.len() == actions.len() && names.len() == definitions.len();
         is_consistent.then_some(Self { keys, actions, names, definitions })
@@ -98,7 +98,7 @@ impl<'a> Unit<'a> {
     /// The name and the JSON of a definition.
     pub fn definition(&self, number: u32) -> Option<(&'a str, &'a str)> {
         let number = usize::try_from(number).ok().filter(|number| *number < self.names.len())?;
-        let text = |texts: &Texts<'a>| std::str::from_utf8(texts.get(number)).ok();
+        let text = |texts: &StringTable<'a>| std::str::from_utf8(texts.get(number)).ok();
         Some((text(&self.names)?, text(&self.definitions)?))
     }
 }
@@ -106,7 +106,7 @@ impl<'a> Unit<'a> {
 /// A deflated unit, ready to be stored.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deflated {
+pub struct DeflatedUnit {
     pub first: String,
     pub bytes: Vec<u8>,
 }
@@ -117,20 +117,20 @@ pub struct Deflated {
 pub struct Units {
     /// Maps each security scheme to method ids, like [`UnitTable::schemes`].
     pub schemes: BTreeMap<String, Vec<String>>,
-    pub units: Vec<Deflated>,
+    pub units: Vec<DeflatedUnit>,
 }
 
 /// Serializes actions with their keys, and definitions with their names, for [`Unit::open`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn write_unit(actions: &[(&str, String)], definitions: &[(&str, &str)]) -> Vec<u8> {
-    use crate::catalog::format::layout::write_texts;
+    use crate::catalog::format::layout::write_string_table;
     let parts = [
-        write_texts(actions.iter().map(|(key, _)| key)),
-        write_texts(actions.iter().map(|(_, action)| action)),
-        write_texts(definitions.iter().map(|(name, _)| name)),
-        write_texts(definitions.iter().map(|(_, schema)| schema)),
+        write_string_table(actions.iter().map(|(key, _)| key)),
+        write_string_table(actions.iter().map(|(_, action)| action)),
+        write_string_table(definitions.iter().map(|(name, _)| name)),
+        write_string_table(definitions.iter().map(|(_, schema)| schema)),
     ];
-    write_texts(parts.iter())
+    write_string_table(parts.iter())
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -155,21 +155,21 @@ pub fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{Unit, write_unit};
-    use crate::catalog::format::layout::write_texts;
+    use crate::catalog::format::layout::write_string_table;
 
     #[test]
-    fn a_unit_has_as_many_keys_as_actions_and_as_many_names_as_definitions() {
+    fn rejects_unit_with_mismatched_table_lengths() {
         let written = write_unit(&[("a", "{}".to_owned())], &[("b", "{}")]);
         let unit = Unit::open(&written).unwrap();
         assert_eq!((unit.definition(0), unit.definition(1)), (Some(("b", "{}")), None));
-        let (none, one) = (write_texts([""; 0].iter()), write_texts(["a"].iter()));
+        let (none, one) = (write_string_table([""; 0].iter()), write_string_table(["a"].iter()));
         for (parts, is_consistent) in [
             ([&one, &one, &none, &none], true),
             ([&none, &none, &one, &one], true),
             ([&one, &none, &none, &none], false),
             ([&none, &none, &one, &none], false),
         ] {
-            assert_eq!(Unit::open(&write_texts(parts.iter())).is_some(), is_consistent);
+            assert_eq!(Unit::open(&write_string_table(parts.iter())).is_some(), is_consistent);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::index::{FEATURE_BYTES, PostingFlags};
-use super::intent::{COMMON_VERBS, Intent, RARELY_MEANT, intents_of_verb, is_stop_word};
+use super::intent::{COMMON_VERBS, Intent, RARELY_MEANT_WORDS, intents_of_verb, is_stop_word};
 use super::stem::{identifier_words, stem, words};
 use crate::catalog::action::stored::OperationInfo;
 use crate::catalog::action::unit::{Unit, inflate};
@@ -57,7 +57,7 @@ pub struct PlatformIndex {
 
 /// Whether the platform is well known: the importer has a `verify` request or a logo for it.
 fn is_well_known(platform: &Platform) -> bool {
-    platform.detail.verify.is_some() || platform.connector.image.starts_with(logos::FOLDER)
+    platform.detail.verify.is_some() || platform.connector.image.starts_with(logos::LOGO_FOLDER)
 }
 
 /// Extracts the words and features of a platform. `actions` must be in list order.
@@ -81,7 +81,7 @@ pub fn index_platform(platform: &Platform, actions: &[&Action]) -> PlatformIndex
     if platform_index.is_well_known {
         platform_index.add_platform_words(&connector.description, METADATA_WEIGHT);
     }
-    let (infos, no_info) = (action_infos(platform), OperationInfo::default());
+    let (infos, empty_info) = (action_infos(platform), OperationInfo::default());
     let mut stems = Stems::new();
     let names: BTreeSet<String> = platform_index
         .platform_words
@@ -92,7 +92,7 @@ pub fn index_platform(platform: &Platform, actions: &[&Action]) -> PlatformIndex
         .map(|(word, _)| word.clone())
         .collect();
     for (index, action) in (0..).zip(actions) {
-        let info = infos.get(&action.key).unwrap_or(&no_info);
+        let info = infos.get(&action.key).unwrap_or(&empty_info);
         let fields = Fields::new(action, info, &mut stems);
         for (word, flags) in fields.posting_flags() {
             platform_index.words.entry(word.to_owned()).or_default().push((index, flags));
@@ -141,11 +141,11 @@ struct Stems {
 
 impl Stems {
     fn new() -> Self {
-        let stems_of = |words: &[&str]| words.iter().map(|word| stem(word)).collect();
+        let stem_all = |words: &[&str]| words.iter().map(|word| stem(word)).collect();
         Self {
             by_word: HashMap::new(),
-            common: stems_of(COMMON_VERBS),
-            special: stems_of(RARELY_MEANT),
+            common: stem_all(COMMON_VERBS),
+            special: stem_all(RARELY_MEANT_WORDS),
         }
     }
 
@@ -179,7 +179,7 @@ impl Fields {
         let key = stems.get(&identifier_words(&action.key));
         let literal = path.rsplit('/').find(|part| !part.is_empty() && !part.starts_with('{'));
         let resource = stems.get(&identifier_words(literal.unwrap_or_default()));
-        let whole_path = stems.get(&identifier_words(path));
+        let full_path = stems.get(&identifier_words(path));
         let model = stems.get(&identifier_words(&action.model_name));
         let sentence = description.split(". ").next().unwrap_or_default();
         let sentence: String = sentence.chars().take(MAX_DESCRIPTION_CHARS).collect();
@@ -191,7 +191,7 @@ impl Fields {
             (&title, TITLE, PostingFlags::IN_NAME),
             (&key, KEY, PostingFlags::IN_KEY),
             (&resource, RESOURCE, 0),
-            (&whole_path, PATH, 0),
+            (&full_path, PATH, 0),
             (&model, MODEL, 0),
             (&description_words, DESCRIPTION, 0),
         ] {
@@ -224,9 +224,9 @@ impl Fields {
         let segments: Vec<&str> = info.path.split('/').filter(|part| !part.is_empty()).collect();
         let parameters = segments.iter().filter(|part| part.starts_with('{')).count();
         let title_words = words(&action.title).len();
-        let says_deprecated =
+        let mentions_deprecated =
             [&info.description, &action.title].iter().any(|text| text.contains("eprecated"));
-        let is_deprecated = info.deprecated || says_deprecated;
+        let is_deprecated = info.deprecated || mentions_deprecated;
         let special: BTreeSet<&String> = self
             .title
             .iter()

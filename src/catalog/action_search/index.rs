@@ -25,12 +25,12 @@ use std::slice;
 
 use super::intent::Intent;
 use super::stem::stem;
-use crate::catalog::format::layout::{Texts, first_where, read_number};
+use crate::catalog::format::layout::{StringTable, first_where, read_number};
 use crate::catalog::format::section::Section;
 use crate::ports::StorageError;
 use crate::terms::Method;
 use crate::util::name_set::Names;
-use crate::util::nearest::mistyped;
+use crate::util::nearest::typo_ratio;
 
 /// The size of a row's features, in bytes.
 pub const FEATURE_BYTES: usize = 3;
@@ -192,9 +192,9 @@ impl<'a> Vocabulary<'a> {
     /// The postings of a stem. Returns `None` if no action contains the stem, or if its part is not
     /// loaded.
     pub fn get(&self, stem: &str) -> Result<Option<Postings<'a>>, StorageError> {
-        let Some((section, index, _)) = self.block_of(stem)? else { return Ok(None) };
+        let Some((section, index, _)) = self.find_block(stem)? else { return Ok(None) };
         let block = Block::open(section, index)?;
-        let index = block.first_from(stem);
+        let index = block.lower_bound(stem);
         let is_match = block.words.get(index) == stem.as_bytes();
         Ok(is_match.then(|| Postings::open(block.postings.get(index))).flatten())
     }
@@ -206,7 +206,7 @@ impl<'a> Vocabulary<'a> {
         prefix: &str,
         limit: usize,
     ) -> Result<Vec<Postings<'a>>, StorageError> {
-        let Some((section, first, first_words)) = self.block_of(prefix)? else {
+        let Some((section, first, first_words)) = self.find_block(prefix)? else {
             return Ok(Vec::new());
         };
         let has_prefix = |word: &[u8]| word.starts_with(prefix.as_bytes());
@@ -216,7 +216,7 @@ impl<'a> Vocabulary<'a> {
                 break;
             }
             let block = Block::open(section, index)?;
-            let words = block.first_from(prefix)..block.words.len();
+            let words = block.lower_bound(prefix)..block.words.len();
             let words = words.take_while(|index| has_prefix(block.words.get(*index)));
             candidates.extend(words.map(|index| block.postings.get(index)));
         }
@@ -233,7 +233,7 @@ impl<'a> Vocabulary<'a> {
         let stemmed = stem(word);
         let mut candidates: Vec<(usize, usize, &[u8])> = Vec::new();
         for section in &self.0 {
-            let first_words = Texts::open(section.rest());
+            let first_words = StringTable::open(section.rest());
             let first_words =
                 first_words.ok_or_else(|| section.damaged("its words are cut short"))?;
             let from = first_where(first_words.len(), |index| first_words.get(index) >= letter);
@@ -250,7 +250,7 @@ impl<'a> Vocabulary<'a> {
                         break;
                     }
                     let Ok(text) = std::str::from_utf8(indexed_word) else { continue };
-                    let ratio = [word, stemmed.as_str()].map(|word| mistyped(word, text));
+                    let ratio = [word, stemmed.as_str()].map(|word| typo_ratio(word, text));
                     if let Some(ratio) = ratio.into_iter().flatten().max() {
                         candidates.push((ratio, block.postings.get(index).len(), indexed_word));
                     }
@@ -265,14 +265,14 @@ impl<'a> Vocabulary<'a> {
 
     /// The block that would contain a stem: its part, its index in the part, and the first word of
     /// each block of the part.
-    fn block_of(
+    fn find_block(
         &self,
         stem: &str,
-    ) -> Result<Option<(&'a Section, usize, Texts<'a>)>, StorageError> {
+    ) -> Result<Option<(&'a Section, usize, StringTable<'a>)>, StorageError> {
         let stem = stem.as_bytes();
         let mut last_match = None;
         for section in &self.0 {
-            let first_words = Texts::open(section.rest());
+            let first_words = StringTable::open(section.rest());
             let first_words =
                 first_words.ok_or_else(|| section.damaged("its words are cut short"))?;
             if !first_words.is_empty() && (last_match.is_none() || first_words.get(0) <= stem) {
@@ -287,21 +287,21 @@ impl<'a> Vocabulary<'a> {
 }
 
 struct Block<'a> {
-    words: Texts<'a>,
-    postings: Texts<'a>,
+    words: StringTable<'a>,
+    postings: StringTable<'a>,
 }
 
 impl<'a> Block<'a> {
     fn open(section: &'a Section, index: usize) -> Result<Self, StorageError> {
         let cut_short_error = || section.damaged("a block of words is cut short");
-        let texts = Texts::open(section.block(index)?).ok_or_else(cut_short_error)?;
-        let words = Texts::open(texts.get(0)).ok_or_else(cut_short_error)?;
-        let postings = Texts::open(texts.get(1)).ok_or_else(cut_short_error)?;
+        let texts = StringTable::open(section.block(index)?).ok_or_else(cut_short_error)?;
+        let words = StringTable::open(texts.get(0)).ok_or_else(cut_short_error)?;
+        let postings = StringTable::open(texts.get(1)).ok_or_else(cut_short_error)?;
         Ok(Self { words, postings })
     }
 
     /// The index of the first word in the block that is not less than `stem`.
-    fn first_from(&self, stem: &str) -> usize {
+    fn lower_bound(&self, stem: &str) -> usize {
         first_where(self.words.len(), |index| self.words.get(index) >= stem.as_bytes())
     }
 }
@@ -330,7 +330,7 @@ impl Platform {
 /// The part of the index with the platforms and features.
 pub struct Platforms<'a> {
     section: &'a Section,
-    names: Texts<'a>,
+    names: StringTable<'a>,
     entries: &'a [u8],
     rows: usize,
 }
@@ -338,7 +338,7 @@ pub struct Platforms<'a> {
 impl<'a> Platforms<'a> {
     /// Opens the part. `rows` is the number of rows in the list.
     pub fn open(section: &'a Section, rows: usize) -> Result<Self, StorageError> {
-        let names = Texts::open(section.block(0)?);
+        let names = StringTable::open(section.block(0)?);
         let names = names.ok_or_else(|| section.damaged("its names are cut short"))?;
         let entries = section.block(1)?;
         if entries.len() != names.len().saturating_mul(PLATFORM_ENTRY_BYTES) {
@@ -395,8 +395,8 @@ impl<'a> Platforms<'a> {
         let mut is_named: Vec<bool> =
             (0..self.len()).map(|index| is_requested(self.names.get(index))).collect();
         let cut_short_error = || self.section.damaged("its former names are cut short");
-        let former_names = Texts::open(self.section.block(2)?).ok_or_else(cut_short_error)?;
-        let aliases = Texts::open(former_names.get(0)).ok_or_else(cut_short_error)?;
+        let former_names = StringTable::open(self.section.block(2)?).ok_or_else(cut_short_error)?;
+        let aliases = StringTable::open(former_names.get(0)).ok_or_else(cut_short_error)?;
         for index in (0..aliases.len()).filter(|index| is_requested(aliases.get(*index))) {
             let platform = read_number(former_names.get(1), index.saturating_mul(4))
                 .ok_or_else(cut_short_error)?;
@@ -419,7 +419,7 @@ impl<'a> Platforms<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Platforms, Vocabulary, varint, write_varint};
-    use crate::catalog::format::layout::write_texts;
+    use crate::catalog::format::layout::write_string_table;
     use crate::catalog::format::section::{Section, SectionWriter};
 
     #[test]
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn platforms_round_trip() {
         let entries = [[0, 0, 0, 0, 2, 1, 0, 0], [4, 1, 0, 0, 1, 0, 0, 0]].concat();
-        let blocks = vec![write_texts(["a", "b"].iter()), entries];
+        let blocks = vec![write_string_table(["a", "b"].iter()), entries];
         let section = SectionWriter { blocks, rest: vec![9] }.opened();
         let platforms = Platforms::open(&section, 300).unwrap();
         assert_eq!((platforms.len(), platforms.unknown_rarity()), (2, 9));
@@ -452,9 +452,11 @@ mod tests {
         let block = |words: &&[&str]| {
             // The postings are a rarity of 7 and zero platforms.
             let postings = vec![[7, 0]; words.len()];
-            write_texts([write_texts(words.iter()), write_texts(postings.iter())].iter())
+            write_string_table(
+                [write_string_table(words.iter()), write_string_table(postings.iter())].iter(),
+            )
         };
-        let rest = write_texts(blocks.iter().map(|words| words[0]));
+        let rest = write_string_table(blocks.iter().map(|words| words[0]));
         SectionWriter { blocks: blocks.iter().map(block).collect(), rest }.opened()
     }
 
@@ -462,7 +464,7 @@ mod tests {
     fn finds_words_in_parts_and_by_prefix() {
         let parts = [part(&[&["ab", "ac"], &["ad", "b"]]), part(&[&["m", "n"]]), part(&[])];
         let words = Vocabulary(parts.iter().collect());
-        for (word, is_there, candidates) in [
+        for (word, is_indexed, candidates) in [
             ("a", false, 3),
             ("ab", true, 1),
             ("ad", true, 1),
@@ -472,7 +474,7 @@ mod tests {
             ("n", true, 1),
             ("z", false, 0),
         ] {
-            assert_eq!(words.get(word).unwrap().is_some(), is_there, "{word}");
+            assert_eq!(words.get(word).unwrap().is_some(), is_indexed, "{word}");
             assert_eq!(words.with_prefix(word, 9).unwrap().len(), candidates, "{word}");
         }
         assert_eq!(words.with_prefix("a", 2).unwrap().len(), 2);

@@ -73,7 +73,7 @@ pub(super) const COMMON_VERBS: &[&str] = &[
 
 /// Words that mark actions which users rarely mean unless the query contains the word.
 #[rustfmt::skip]
-pub(super) const RARELY_MEANT: &[&str] = &[
+pub(super) const RARELY_MEANT_WORDS: &[&str] = &[
     "admin", "alpha", "async", "asynchronous", "batch", "beta", "bulk", "count", "custom", "delta", "deprecated",
     "internal", "legacy", "migration", "multiple", "preview", "template", "templates", "test", "transact",
     "v1p1beta1",
@@ -233,7 +233,7 @@ pub fn is_common(word: &str) -> bool {
 
 /// Whether users rarely mean actions with this stem.
 pub fn is_special(stemmed: &str) -> bool {
-    RARELY_MEANT.iter().any(|word| has_stem(word, stemmed))
+    RARELY_MEANT_WORDS.iter().any(|word| has_stem(word, stemmed))
 }
 
 /// Whether a word has this stem. Compares first letters before computing the stem, which is slower.
@@ -252,17 +252,17 @@ pub fn synonyms(stemmed: &str, is_verb: bool) -> Vec<(String, u8)> {
     let equivalents = SYNONYMS.iter().filter(|words| words.iter().any(has_this_stem));
     let equivalents =
         equivalents.flat_map(|words| words.iter().copied()).map(|word| (word, SYNONYM_WEIGHT));
-    let entries_of = |table: &'static [(&str, &str)], weight: u8| {
+    let matching_entries = |table: &'static [(&str, &str)], weight: u8| {
         let entries = table.iter().filter(move |(word, _)| has_stem(word, stemmed));
         entries
             .flat_map(|(_, synonyms)| synonyms.split(' '))
             .map(move |word| (word, weight))
             .collect()
     };
-    let one_way: Vec<(&str, u8)> = entries_of(ONE_WAY_SYNONYMS, ONE_WAY_WEIGHT);
+    let one_way: Vec<(&str, u8)> = matching_entries(ONE_WAY_SYNONYMS, ONE_WAY_WEIGHT);
     let verb_synonyms: Vec<(&str, u8)> =
-        if is_verb { entries_of(VERB_SYNONYMS, ONE_WAY_WEIGHT) } else { Vec::new() };
-    let products: Vec<(&str, u8)> = entries_of(PRODUCTS, PRODUCT_WEIGHT);
+        if is_verb { matching_entries(VERB_SYNONYMS, ONE_WAY_WEIGHT) } else { Vec::new() };
+    let products: Vec<(&str, u8)> = matching_entries(PRODUCTS, PRODUCT_WEIGHT);
     let mut synonyms: Vec<(String, u8)> = Vec::new();
     for (word, weight) in equivalents.chain(one_way).chain(verb_synonyms).chain(products) {
         let word = stem(word);

@@ -1,7 +1,7 @@
 //! Full-text search over the actions of all platforms, for queries such as "create github issue".
 //!
 //! The importer extracts and weighs the words of each action; the Worker adds up the postings of
-//! the query's words. All actions are in one list, [`EVERY_ACTION`], sorted by platform: well-known
+//! the query's words. All actions are in one list, [`ALL_ACTIONS`], sorted by platform: well-known
 //! platforms first, then by name.
 //!
 //! | part | content |
@@ -23,4 +23,4 @@ pub mod stem;
 pub mod write;
 
 /// The name of the list of all actions. No platform can have this name.
-pub const EVERY_ACTION: &str = "*";
+pub const ALL_ACTIONS: &str = "*";

@@ -172,9 +172,9 @@ mod tests {
             assert!(stems.contains(&stem), "{stem}: {stems:?}");
         }
         assert_eq!(query.prefix.as_deref(), Some("em"));
-        let stands_for_create = |text| ActionQuery::read(text).stems().any(|stem| stem == "creat");
-        assert!(stands_for_create("open an issue"));
-        assert!(!stands_for_create("list open issues"), "here, `open` is an adjective");
+        let means_create = |text| ActionQuery::read(text).stems().any(|stem| stem == "creat");
+        assert!(means_create("open an issue"));
+        assert!(!means_create("list open issues"), "here, `open` is an adjective");
         assert_eq!(ActionQuery::read("issues of").prefix, None, "the word before is complete");
     }
 }

@@ -35,7 +35,7 @@ pub fn rank(
 
 /// The numbers of the platforms whose full names the query contains. Includes platforms with
 /// actions only if they are well known.
-pub fn platforms_named_in_full(
+pub fn fully_named_platforms(
     query: &ActionQuery,
     vocabulary: &Vocabulary<'_>,
     platforms: &Platforms<'_>,

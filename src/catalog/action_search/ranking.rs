@@ -106,7 +106,7 @@ mod tests {
     use crate::catalog::filter::Selection;
 
     #[test]
-    fn reaches_only_kept_rows() {
+    fn ranking_returns_only_stored_rows() {
         for (len, kept, end, expected) in
             [(5, 2, 2, true), (5, 2, 3, false), (2, 2, 9, true), (0, 0, 9, true)]
         {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::extract::{ALIAS_WEIGHT, PlatformIndex, rarity};
 use super::index::{BLOCK_ROWS, FEATURE_BLOCKS_START, FEATURE_BYTES, PostingFlags, write_varint};
-use crate::catalog::format::layout::{number, write_texts};
+use crate::catalog::format::layout::{number, write_string_table};
 use crate::catalog::format::section::SectionWriter;
 use crate::catalog::write::Platform;
 
@@ -64,7 +64,7 @@ pub fn write<'a>(
         }
     }
     let section = |(first, blocks): (String, Vec<WordBlock>)| {
-        let rest = write_texts(blocks.iter().map(|(first, _)| first));
+        let rest = write_string_table(blocks.iter().map(|(first, _)| first));
         let blocks = blocks.into_iter().map(|(_, block)| block).collect();
         (first, SectionWriter { blocks, rest })
     };
@@ -76,8 +76,9 @@ pub fn write<'a>(
 }
 
 fn features(sorted_platforms: &[(usize, &Platform, &PlatformIndex)]) -> SectionWriter {
-    let names =
-        write_texts(sorted_platforms.iter().map(|(_, platform, _)| &platform.connector.platform));
+    let names = write_string_table(
+        sorted_platforms.iter().map(|(_, platform, _)| &platform.connector.platform),
+    );
     let entry = |(first, _, platform_index): &(usize, &Platform, &PlatformIndex)| {
         let info = [platform_index.name_words, u8::from(platform_index.is_well_known), 0, 0];
         [number(*first), info].concat()
@@ -93,8 +94,8 @@ fn features(sorted_platforms: &[(usize, &Platform, &PlatformIndex)]) -> SectionW
     // Sorted, so that the stored bytes do not depend on the order in which the import found the names.
     aliases.sort_unstable();
     let numbers: Vec<u8> = aliases.iter().flat_map(|(_, index)| number(*index)).collect();
-    let aliases = [write_texts(aliases.iter().map(|(alias, _)| alias)), numbers];
-    let mut blocks = vec![names, entries, write_texts(aliases.iter())];
+    let aliases = [write_string_table(aliases.iter().map(|(alias, _)| alias)), numbers];
+    let mut blocks = vec![names, entries, write_string_table(aliases.iter())];
     debug_assert_eq!(blocks.len(), FEATURE_BLOCKS_START);
     let rows: Vec<[u8; FEATURE_BYTES]> = sorted_platforms
         .iter()
@@ -146,10 +147,10 @@ fn blocks(all: &BTreeMap<String, WordPostings>, rows: usize, limit: usize) -> Ve
     let mut bytes = 0_usize;
     let write = |pending: &mut Vec<(&String, Vec<u8>)>| {
         let first = pending.first().map(|(word, _)| (*word).clone())?;
-        let words = write_texts(pending.iter().map(|(word, _)| word));
-        let postings = write_texts(pending.iter().map(|(_, postings)| postings));
+        let words = write_string_table(pending.iter().map(|(word, _)| word));
+        let postings = write_string_table(pending.iter().map(|(_, postings)| postings));
         pending.clear();
-        Some((first, write_texts([words, postings].iter())))
+        Some((first, write_string_table([words, postings].iter())))
     };
     for (word, postings) in all {
         let postings = postings.write(rows);
@@ -223,9 +224,9 @@ mod tests {
     }
 
     #[test]
-    fn well_known_platforms_come_first_and_former_names_count() {
+    fn well_known_platforms_come_first_and_aliases_match() {
         let acme = platform("acme", "https://a.example/logo.svg", "old-hub");
-        let zeta = platform("zeta", &format!("{}zeta.svg", logos::FOLDER), "z");
+        let zeta = platform("zeta", &format!("{}zeta.svg", logos::LOGO_FOLDER), "z");
         let mut beta = platform("beta", "", "b");
         beta.detail.verify = Some(Verify {
             request: Request { method: Method::Get, path: "/me".to_owned(), body: None },
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_platform_name_are_not_distinctive() {
+    fn platform_name_words_are_not_distinctive() {
         let acme = platform("acme", "", "old-hub");
         let platform_index =
             index_platform(&acme, &[&action(Method::Get, "List acme old hub things")]);
@@ -259,15 +260,15 @@ mod tests {
     fn parts_of_words_respect_their_limit() {
         let acme = platform("acme", "", "old");
         let platform_index = index_platform(&acme, &acme.actions.iter().collect::<Vec<_>>());
-        let blocks_of = |part| {
+        let block_count = |part| {
             let words = write(&[(&acme, &platform_index)], 1, part).words;
             words.into_iter().map(|(_, section)| section.blocks).collect::<Vec<_>>()
         };
-        let all = blocks_of(usize::MAX).concat();
+        let all = block_count(usize::MAX).concat();
         let both = all[0].len() + all[1].len();
-        assert_eq!(blocks_of(both)[0].len(), 2);
-        assert_eq!(blocks_of(both - 1)[0].len(), 1);
-        assert_eq!(blocks_of(1).len(), all.len());
+        assert_eq!(block_count(both)[0].len(), 2);
+        assert_eq!(block_count(both - 1)[0].len(), 1);
+        assert_eq!(block_count(1).len(), all.len());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::respond::{ActionFacts, CatalogRequest, no_action};
+use super::respond::{ActionFacts, CatalogRequest, action_not_found};
 use crate::auth::limits::Limits;
 use crate::catalog::format::stored::SegmentId;
 use crate::catalog::reader::ActionLookup;
@@ -13,7 +13,7 @@ use crate::http::etag;
 use crate::http::handler::Handler;
 use crate::http::message::Response;
 use crate::http::problem::Problem;
-use crate::platform_calls::flat::Flat;
+use crate::platform_calls::flat::FlatInput;
 use crate::ports::{Ports, StorageError};
 use crate::storage::metering::Metered;
 use crate::util::json;
@@ -44,8 +44,8 @@ async fn respond<P: Ports>(
     };
     let action = match lookup {
         ActionLookup::Found(action) => action,
-        ActionLookup::NoAction(similar) => return Err(no_action(platform, key, &similar)),
-        ActionLookup::NoPlatform => return Err(request.no_platform(platform).await),
+        ActionLookup::NoAction(similar) => return Err(action_not_found(platform, key, &similar)),
+        ActionLookup::NoPlatform => return Err(request.platform_not_found(platform).await),
     };
     permit(&action, request.limits())?;
     let form = if for_model { "model" } else { "" };
@@ -64,7 +64,7 @@ fn permit(action: &[u8], limits: &Limits) -> Result<(), Problem> {
     let unreadable = |_| StorageError::new("a stored action is malformed");
     let facts: ActionFacts<'_> = json::from_bytes(action).map_err(unreadable)?;
     let action_key = Some((facts.platform.as_ref(), facts.key.as_ref()));
-    limits.permit(facts.method.as_str(), action_key).map_err(Problem::exceeds_limits)
+    limits.permit(facts.method.as_str(), action_key).map_err(Problem::limits_exceeded)
 }
 
 /// Replaces the input schema of an action with its flat form.
@@ -81,7 +81,7 @@ fn with_flat_input(action: &[u8]) -> Result<Vec<u8>, StorageError> {
     let before = input.get().as_ptr().addr().saturating_sub(action.as_ptr().addr());
     let after = before.saturating_add(input.get().len());
     let mut flat = action.get(..before).unwrap_or_default().to_vec();
-    flat.extend(json::bytes(&Flat::new(&schema).schema()));
+    flat.extend(json::bytes(&FlatInput::new(&schema).schema()));
     flat.extend_from_slice(action.get(after..).unwrap_or_default());
     Ok(flat)
 }

@@ -43,7 +43,7 @@ async fn respond<P: Ports>(
         Some(folded) => catalog.find_actions(&folded).await?,
         None => None,
     };
-    let Some(actions) = actions else { return Err(request.no_platform(platform).await) };
+    let Some(actions) = actions else { return Err(request.platform_not_found(platform).await) };
     let tag = etag::for_query(actions.id, &context.request.query, &limits.fingerprint());
     if let Some(response) = request.cached(&tag) {
         return Ok(response);

@@ -15,7 +15,7 @@ pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     Ok(Handler::catalog(respond(context, ports)))
 }
 
@@ -29,7 +29,7 @@ async fn respond<P: Ports>(
         Some(folded) => request.catalog.detail(&folded).await?,
         None => None,
     };
-    let Some(connector) = connector else { return Err(request.no_platform(platform).await) };
+    let Some(connector) = connector else { return Err(request.platform_not_found(platform).await) };
     let tag = etag::for_query(SegmentId::from_content(&connector), origin, "");
     if let Some(response) = request.cached(&tag) {
         return Ok(response);

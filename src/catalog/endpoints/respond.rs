@@ -57,9 +57,9 @@ impl<'a, P: Ports> CatalogRequest<'a, P> {
     }
 
     /// The problem for a platform that does not exist or that the caller may not see.
-    pub async fn no_platform(&self, platform: &str) -> Problem {
+    pub async fn platform_not_found(&self, platform: &str) -> Problem {
         match self.catalog.platforms().await {
-            Ok(known) => no_platform(platform, &known, self.platforms()),
+            Ok(known) => platform_not_found(platform, &known, self.platforms()),
             Err(error) => error.into(),
         }
     }
@@ -105,7 +105,7 @@ pub(super) struct ActionFacts<'a> {
 }
 
 /// Calls `visit` with each row of a page and its facts.
-pub(super) fn each_action(
+pub(super) fn for_each_action(
     rows: &[u8],
     visit: &mut dyn FnMut(&str, ActionFacts<'_>),
 ) -> Result<(), StorageError> {
@@ -121,7 +121,7 @@ pub(super) fn each_action(
 /// The page with only the actions that the caller may run.
 pub(super) fn runnable_page(all: &Page, limits: &Limits, paging: Paging) -> Result<Page, Problem> {
     let mut runnable = Vec::new();
-    each_action(&all.rows, &mut |row, facts| {
+    for_each_action(&all.rows, &mut |row, facts| {
         if limits.allows(&facts.platform, &facts.key, facts.method.as_str()) {
             runnable.push(row.to_owned());
         }
@@ -132,13 +132,17 @@ pub(super) fn runnable_page(all: &Page, limits: &Limits, paging: Paging) -> Resu
 
 /// The problem for a platform that does not exist or that the caller may not see. `known` has one
 /// platform per line.
-pub(crate) fn no_platform(platform: &str, known: &str, platforms: Option<&Names>) -> Problem {
+pub(crate) fn platform_not_found(
+    platform: &str,
+    known: &str,
+    platforms: Option<&Names>,
+) -> Problem {
     let known = known.lines().filter(|known| has_platform(platforms, known));
     let detail = format!("The catalog has no platform `{}`", shown(platform));
     not_found(Code::PlatformNotFound, &detail, nearest(platform, known, MAX_SUGGESTIONS))
 }
 
-pub(crate) fn no_action(platform: &str, key: &str, similar: &[String]) -> Problem {
+pub(crate) fn action_not_found(platform: &str, key: &str, similar: &[String]) -> Problem {
     let similar = similar.iter().map(String::as_str);
     let detail = format!("The platform `{}` has no action `{}`", shown(platform), shown(key));
     not_found(Code::ActionNotFound, &detail, nearest(key, similar, MAX_SUGGESTIONS))

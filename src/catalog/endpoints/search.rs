@@ -4,7 +4,9 @@
 use serde::Deserialize;
 
 use super::actions::method;
-use super::respond::{CatalogRequest, MAX_SUGGESTIONS, each_action, no_platform, runnable_page};
+use super::respond::{
+    CatalogRequest, MAX_SUGGESTIONS, for_each_action, platform_not_found, runnable_page,
+};
 use crate::auth::limits::Limits;
 use crate::catalog::action_search::ranking::PlatformNotes;
 use crate::catalog::filter::Constraint;
@@ -51,7 +53,8 @@ pub fn handle<'a, P: Ports>(
         return Ok(Handler::catalog(respond(context, filter, paging, ports)));
     }
     let mut statements = Statements::default();
-    let connected = statements.ask::<ConnectedPlatform>(connected_platforms(&context.guard()));
+    let connected =
+        statements.push_query::<ConnectedPlatform>(connected_platforms(&context.guard()));
     Ok(Handler::new(statements, move |results, principal| async move {
         if reads_connections(principal.scopes) {
             let all = results.all(connected)?.into_iter().map(|row| row.platform);
@@ -68,8 +71,7 @@ async fn respond<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let request = CatalogRequest::open(context, ports).await?;
-    let dependencies =
-        caller_dependencies(request.platforms(), request.limits(), &filter.connected);
+    let dependencies = caller_cache_key(request.platforms(), request.limits(), &filter.connected);
     let list = request.catalog.all_actions()?;
     let tag = etag::for_query(list.id, &context.request.query, &dependencies);
     if let Some(response) = request.cached(&tag) {
@@ -84,7 +86,7 @@ async fn respond<P: Ports>(
         let known = request.catalog.platforms().await?;
         let unknown = platform_notes.unknown.iter().take(MAX_SUGGESTIONS);
         notes.extend(
-            unknown.map(|name| no_platform(name, &known, request.platforms()).detail.into()),
+            unknown.map(|name| platform_not_found(name, &known, request.platforms()).detail.into()),
         );
     }
     Ok(request.page(with_notes(body, &notes), tag))
@@ -111,7 +113,7 @@ fn mark_connected(rows: Vec<u8>, connected: &Names) -> Result<Vec<u8>, Problem> 
         return Ok(rows);
     }
     let mut marked_rows = Vec::new();
-    each_action(&rows, &mut |row, facts| {
+    for_each_action(&rows, &mut |row, facts| {
         marked_rows.push(match row.strip_suffix('}') {
             Some(start) if connected.has(&facts.platform) => {
                 format!("{start},\"connected\":true}}")
@@ -123,7 +125,7 @@ fn mark_connected(rows: Vec<u8>, connected: &Names) -> Result<Vec<u8>, Problem> 
 }
 
 /// The caller's restrictions and connected platforms, as a part of the entity tag.
-fn caller_dependencies(platforms: Option<&Names>, limits: &Limits, connected: &Names) -> String {
+fn caller_cache_key(platforms: Option<&Names>, limits: &Limits, connected: &Names) -> String {
     let limits = limits.fingerprint();
     // The separators are unambiguous: platform names contain no slash, and limits contain no line
     // feed.

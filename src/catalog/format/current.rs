@@ -13,23 +13,23 @@
 //!
 //! The number of a platform's pack is the CRC-32 of its name modulo the number of packs.
 
-use super::layout::{DamagedError, Texts, first_where, read_number};
+use super::layout::{DamagedError, StringTable, first_where, read_number};
 use super::list::ListRef;
 use super::section::{REF_BYTES, SectionRef};
 use super::stored::{FORMAT, SegmentId};
 use crate::util::crc32::crc32;
 
 const MAGIC: &[u8; 6] = b"CVAULT";
-const CHECKED_FROM: usize = 12;
-const NAMES_AT: usize = CHECKED_FROM;
-const PACKS_AT: usize = NAMES_AT + REF_BYTES;
+const CHECKSUM_START: usize = 12;
+const NAMES_OFFSET: usize = CHECKSUM_START;
+const PACKS_OFFSET: usize = NAMES_OFFSET + REF_BYTES;
 
 #[derive(Debug)]
 pub struct Current {
     bytes: Vec<u8>,
     packs: usize,
-    lists_at: usize,
-    entries_at: usize,
+    lists_offset: usize,
+    entries_offset: usize,
 }
 
 impl Current {
@@ -47,7 +47,7 @@ impl Current {
         if format != Some(FORMAT) {
             return Err(DamagedError("it has another format"));
         }
-        let checked = bytes.get(CHECKED_FROM..).ok_or(DamagedError("it is cut short"))?;
+        let checked = bytes.get(CHECKSUM_START..).ok_or(DamagedError("it is cut short"))?;
         if read_number(&bytes, 8) != Some(crc32(checked) as usize) {
             return Err(DamagedError("its checksum is wrong"));
         }
@@ -55,20 +55,20 @@ impl Current {
     }
 
     fn parse_checked(bytes: Vec<u8>) -> Option<Self> {
-        let packs = read_number(&bytes, PACKS_AT)?;
-        let length_at = packs.checked_mul(REF_BYTES)?.checked_add(PACKS_AT + 4)?;
-        let lists_at = length_at.checked_add(4)?;
-        let entries_at = lists_at.checked_add(read_number(&bytes, length_at)?)?;
-        let record = Self { bytes, packs, lists_at, entries_at };
+        let packs = read_number(&bytes, PACKS_OFFSET)?;
+        let length_offset = packs.checked_mul(REF_BYTES)?.checked_add(PACKS_OFFSET + 4)?;
+        let lists_offset = length_offset.checked_add(4)?;
+        let entries_offset = lists_offset.checked_add(read_number(&bytes, length_offset)?)?;
+        let record = Self { bytes, packs, lists_offset, entries_offset };
         (record.lists()?.len() == record.entries()?.len()).then_some(record)
     }
 
-    fn lists(&self) -> Option<Texts<'_>> {
-        Texts::open(self.bytes.get(self.lists_at..self.entries_at)?)
+    fn lists(&self) -> Option<StringTable<'_>> {
+        StringTable::open(self.bytes.get(self.lists_offset..self.entries_offset)?)
     }
 
-    fn entries(&self) -> Option<Texts<'_>> {
-        Texts::open(self.bytes.get(self.entries_at..)?)
+    fn entries(&self) -> Option<StringTable<'_>> {
+        StringTable::open(self.bytes.get(self.entries_offset..)?)
     }
 
     /// The list with this name. Returns `None` if the list is not stored in separate segments.
@@ -84,22 +84,22 @@ impl Current {
 
     /// The pack that would contain a platform. Returns `None` if the pack is empty.
     pub fn pack(&self, platform: &str) -> Option<SectionRef> {
-        self.nth_pack(pack_of(platform, self.packs)?)
+        self.pack_at(pack_index(platform, self.packs)?)
     }
 
     /// All packs that are not empty.
     pub fn packs(&self) -> impl Iterator<Item = SectionRef> {
-        (0..self.packs).filter_map(|index| self.nth_pack(index))
+        (0..self.packs).filter_map(|index| self.pack_at(index))
     }
 
-    fn nth_pack(&self, index: usize) -> Option<SectionRef> {
-        let at = index.checked_mul(REF_BYTES)?.checked_add(PACKS_AT + 4)?;
+    fn pack_at(&self, index: usize) -> Option<SectionRef> {
+        let at = index.checked_mul(REF_BYTES)?.checked_add(PACKS_OFFSET + 4)?;
         SectionRef::read(&self.bytes, at).filter(|location| location.segment != SegmentId([0; 16]))
     }
 
     /// The location of the names of all platforms.
     pub fn names(&self) -> Option<SectionRef> {
-        SectionRef::read(&self.bytes, NAMES_AT)
+        SectionRef::read(&self.bytes, NAMES_OFFSET)
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -108,7 +108,7 @@ impl Current {
 }
 
 /// The number of a platform's pack. Returns `None` if `packs` is 0.
-pub fn pack_of(platform: &str, packs: usize) -> Option<usize> {
+pub fn pack_index(platform: &str, packs: usize) -> Option<usize> {
     (crc32(platform.as_bytes()) as usize).checked_rem(packs)
 }
 
@@ -119,14 +119,14 @@ pub fn write_current(
     packs: &[[u8; REF_BYTES]],
     lists: &[(String, Vec<u8>)],
 ) -> Vec<u8> {
-    use super::layout::{number, write_texts};
+    use super::layout::{number, write_string_table};
     let mut checked = names.to_vec();
     checked.extend(number(packs.len()));
     checked.extend(packs.iter().flatten());
-    let list_names = write_texts(lists.iter().map(|(name, _)| name));
+    let list_names = write_string_table(lists.iter().map(|(name, _)| name));
     checked.extend(number(list_names.len()));
     checked.extend(list_names);
-    checked.extend(write_texts(lists.iter().map(|(_, list)| list)));
+    checked.extend(write_string_table(lists.iter().map(|(_, list)| list)));
     let mut bytes = MAGIC.to_vec();
     bytes.extend([u8::try_from(FORMAT).unwrap_or(u8::MAX), 0]);
     bytes.extend(crc32(&checked).to_le_bytes());
@@ -140,7 +140,7 @@ mod tests {
     use crate::catalog::format::list::ListRef;
 
     #[test]
-    fn a_record_names_all_packs_and_lists() {
+    fn record_round_trips_packs_and_lists() {
         let location = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
         let list = |rows| ListRef::whole(location.segment, rows, location).write();
         let lists = [(String::new(), list(1)), ("acme".to_owned(), list(2))];

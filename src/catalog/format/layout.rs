@@ -34,13 +34,13 @@ pub fn read_number(bytes: &[u8], at: usize) -> Option<usize> {
 /// A table of byte strings: their count, the offset of each string and of the end, then the
 /// concatenated strings.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Texts<'a> {
+pub struct StringTable<'a> {
     offsets: &'a [u8],
     joined: &'a [u8],
 }
 
 /// Serializes a [`StringTable`].
-pub fn write_texts<T: AsRef<[u8]>>(texts: impl ExactSizeIterator<Item = T>) -> Vec<u8> {
+pub fn write_string_table<T: AsRef<[u8]>>(texts: impl ExactSizeIterator<Item = T>) -> Vec<u8> {
     let mut bytes = number(texts.len()).to_vec();
     let mut joined = Vec::new();
     bytes.extend(number(0));
@@ -52,7 +52,7 @@ pub fn write_texts<T: AsRef<[u8]>>(texts: impl ExactSizeIterator<Item = T>) -> V
     bytes
 }
 
-impl<'a> Texts<'a> {
+impl<'a> StringTable<'a> {
     /// Parses a table. Returns `None` if the bytes are truncated.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
         let count = read_number(bytes, 0)?;
@@ -115,25 +115,25 @@ pub fn first_where(len: usize, holds: impl Fn(usize) -> bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{DamagedError, Texts, write_texts};
+    use super::{DamagedError, StringTable, write_string_table};
 
     #[test]
     fn finds_strings_by_index_and_offset() {
-        let bytes = write_texts(["ab", "", "c"].iter());
-        let texts = Texts::open(&bytes).unwrap();
+        let bytes = write_string_table(["ab", "", "c"].iter());
+        let texts = StringTable::open(&bytes).unwrap();
         assert_eq!((texts.len(), texts.joined()), (3, &b"abc"[..]));
         assert_eq!([0, 1, 2, 3].map(|index| texts.get(index)), [&b"ab"[..], b"", b"c", b""]);
         assert_eq!([0, 1, 2].map(|position| texts.index_at(position)), [0, 0, 2]);
         assert_eq!(texts.slice(1..3), b"c");
         for cut in 0..bytes.len() {
-            assert!(Texts::open(&bytes[..cut]).is_none(), "{cut}");
+            assert!(StringTable::open(&bytes[..cut]).is_none(), "{cut}");
         }
-        let none = write_texts([""; 0].iter());
-        assert!(Texts::open(&none).unwrap().is_empty());
+        let none = write_string_table([""; 0].iter());
+        assert!(StringTable::open(&none).unwrap().is_empty());
     }
 
     #[test]
-    fn reports_what_is_damaged() {
+    fn damage_errors_contain_the_cause() {
         assert_eq!(DamagedError("it is cut short").to_string(), "it is cut short");
     }
 }

@@ -19,10 +19,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::layout::{DamagedError, Texts, first_where, read_number};
-pub use super::list_ref::{ListRef, PartRef, Role, bucket_of};
+use super::layout::{DamagedError, StringTable, first_where, read_number};
+pub use super::list_ref::{ListRef, PartRef, Role, bucket_index};
 use super::section::Section;
-use crate::catalog::row::{Kind, RowFields};
+use crate::catalog::row::{RowFields, RowKind};
 use crate::ports::StorageError;
 use crate::util::crc32::crc32;
 
@@ -31,7 +31,7 @@ use crate::util::crc32::crc32;
 pub struct List {
     /// The locations of all parts.
     pub list_ref: ListRef,
-    pub kind: Kind,
+    pub kind: RowKind,
     /// The loaded parts with rows, each with the number of the part's first row.
     rows: Vec<(usize, Rc<Section>)>,
     /// The loaded parts without rows.
@@ -47,17 +47,17 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    pub fn rows(&self) -> Result<Texts<'a>, StorageError> {
-        self.texts_of(0)
+    pub fn rows(&self) -> Result<StringTable<'a>, StorageError> {
+        self.string_table(0)
     }
 
-    pub fn texts(&self) -> Result<Texts<'a>, StorageError> {
-        self.texts_of(1)
+    pub fn texts(&self) -> Result<StringTable<'a>, StorageError> {
+        self.string_table(1)
     }
 
-    fn texts_of(&self, block_index: usize) -> Result<Texts<'a>, StorageError> {
+    fn string_table(&self, block_index: usize) -> Result<StringTable<'a>, StorageError> {
         let block = self.section.block(self.index.saturating_mul(2).saturating_add(block_index))?;
-        Texts::open(block).ok_or_else(|| self.section.damaged("texts are cut short"))
+        StringTable::open(block).ok_or_else(|| self.section.damaged("texts are cut short"))
     }
 }
 
@@ -88,19 +88,19 @@ impl<'a> RowsHead<'a> {
         Group { section: self.section, index, first }
     }
 
-    fn group_of(&self, row: usize) -> Group<'a> {
+    fn group_with_row(&self, row: usize) -> Group<'a> {
         let after = first_where(self.groups, |index| self.group(index).first > row);
         self.group(after.saturating_sub(1))
     }
 
-    fn titles(&self) -> Option<Texts<'a>> {
+    fn titles(&self) -> Option<StringTable<'a>> {
         let at = self.groups.saturating_mul(4).saturating_add(12);
-        self.section.rest().get(at..).and_then(Texts::open)
+        self.section.rest().get(at..).and_then(StringTable::open)
     }
 }
 
 impl List {
-    pub fn new(list_ref: ListRef, kind: Kind, parts: Vec<(PartRef, Rc<Section>)>) -> Self {
+    pub fn new(list_ref: ListRef, kind: RowKind, parts: Vec<(PartRef, Rc<Section>)>) -> Self {
         let has_rows = |(part, _): &(PartRef, _)| matches!(part.role, Role::Whole | Role::Rows);
         let (rows, parts): (Vec<_>, Vec<_>) = parts.into_iter().partition(has_rows);
         let rows = rows.into_iter().map(|(part, section)| (part.first, section)).collect();
@@ -124,13 +124,13 @@ impl List {
     }
 
     /// The group that contains a row. Returns an error if no loaded part contains the row.
-    pub fn group_of(&self, row: usize) -> Result<Group<'_>, StorageError> {
+    pub fn group_with_row(&self, row: usize) -> Result<Group<'_>, StorageError> {
         let after = self.rows.partition_point(|(first, _)| *first <= row);
         let missing_error = || self.missing("a row");
         let (_, section) = self.rows.get(after.saturating_sub(1)).ok_or_else(missing_error)?;
         let head = RowsHead::read(section)?;
         if (head.first..head.end()).contains(&row) {
-            Ok(head.group_of(row))
+            Ok(head.group_with_row(row))
         } else {
             Err(missing_error())
         }
@@ -148,13 +148,13 @@ impl List {
     }
 
     pub fn row(&self, row: usize) -> Result<&[u8], StorageError> {
-        let group = self.group_of(row)?;
+        let group = self.group_with_row(row)?;
         let json = group.rows()?.get(row.saturating_sub(group.first));
         json.strip_suffix(b",").ok_or_else(|| self.missing("a row"))
     }
 
     pub fn text(&self, row: usize) -> Result<&[u8], StorageError> {
-        let group = self.group_of(row)?;
+        let group = self.group_with_row(row)?;
         Ok(group.texts()?.get(row.saturating_sub(group.first)))
     }
 
@@ -163,7 +163,7 @@ impl List {
         let mut joined: Cow<'_, [u8]> = Cow::Borrowed(&[]);
         let mut row = rows.start;
         while row < rows.end {
-            let group = self.group_of(row)?;
+            let group = self.group_with_row(row)?;
             let texts = group.rows()?;
             let (start, end) =
                 (row.saturating_sub(group.first), rows.end.saturating_sub(group.first));
@@ -205,7 +205,7 @@ impl List {
                 }
                 let group = head.group(index);
                 let texts = group.texts()?;
-                let title = |index| title_of(texts.get(index));
+                let title = |index| folded_title(texts.get(index));
                 let low = first_where(texts.len(), |index| title(index) >= folded);
                 let high = first_where(texts.len(), |index| title(index) > folded);
                 if low < high {
@@ -221,7 +221,7 @@ impl List {
     pub fn with_key(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
         match self.list_ref.bucket(key) {
             Some(bucket) => self.find_in_bucket(key, bucket),
-            None => self.find_in_only_part(key),
+            None => self.find_in_single_part(key),
         }
     }
 
@@ -232,21 +232,23 @@ impl List {
         let (first, part) = parts.next().ok_or_else(|| self.missing("the keys"))?;
         let block = part.block(bucket.saturating_sub(first))?;
         let cut_short_error = || part.damaged("keys are cut short");
-        let rows_at = read_number(block, 0).ok_or_else(cut_short_error)?;
-        let keys = block.get(4..rows_at).and_then(Texts::open).ok_or_else(cut_short_error)?;
-        let rows = block.get(rows_at..).and_then(Texts::open).ok_or_else(cut_short_error)?;
+        let rows_offset = read_number(block, 0).ok_or_else(cut_short_error)?;
+        let keys =
+            block.get(4..rows_offset).and_then(StringTable::open).ok_or_else(cut_short_error)?;
+        let rows =
+            block.get(rows_offset..).and_then(StringTable::open).ok_or_else(cut_short_error)?;
         let index = first_where(keys.len(), |index| keys.get(index) >= key.as_bytes());
         let is_found = index < keys.len() && keys.get(index) == key.as_bytes();
         Ok(is_found.then(|| rows.get(index)))
     }
 
     /// Looks up a key in the only part of a small list, which has the CRC-32 and the row number of each key, sorted.
-    fn find_in_only_part(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
+    fn find_in_single_part(&self, key: &str) -> Result<Option<&[u8]>, StorageError> {
         let part = self.whole().ok_or_else(|| self.missing("the keys"))?;
         let entries = part.block(part.len().saturating_sub(1))?.as_chunks::<8>().0;
         let checksum = crc32(key.as_bytes()) as usize;
-        let checksum_of = |index: usize| entries.get(index).and_then(|entry| read_number(entry, 0));
-        let start = first_where(entries.len(), |index| checksum_of(index) >= Some(checksum));
+        let checksum_at = |index: usize| entries.get(index).and_then(|entry| read_number(entry, 0));
+        let start = first_where(entries.len(), |index| checksum_at(index) >= Some(checksum));
         for entry in entries.get(start..).unwrap_or_default() {
             if read_number(entry, 0) != Some(checksum) {
                 break;
@@ -273,7 +275,7 @@ impl List {
 }
 
 /// The folded title of a row: the first line of its searchable text.
-pub fn title_of(text: &[u8]) -> &[u8] {
+pub fn folded_title(text: &[u8]) -> &[u8] {
     let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
     text.get(..end).unwrap_or_default()
 }
@@ -284,7 +286,7 @@ pub fn title_of(text: &[u8]) -> &[u8] {
 pub struct Columns<'a> {
     pub attributes: &'a [u8],
     groups: &'a [[u8; 2]],
-    names: Texts<'a>,
+    names: StringTable<'a>,
 }
 
 impl<'a> Columns<'a> {
@@ -296,7 +298,7 @@ impl<'a> Columns<'a> {
         Ok(Self {
             attributes,
             groups: groups.as_chunks().0,
-            names: Texts::open(names).ok_or(cut_short_error)?,
+            names: StringTable::open(names).ok_or(cut_short_error)?,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::layout::{Texts, read_number};
+use super::layout::{StringTable, read_number};
 use super::section::{REF_BYTES, SectionRef};
 use super::stored::SegmentId;
 use crate::util::crc32::crc32;
@@ -86,8 +86,8 @@ impl ListRef {
         let id = SegmentId(*bytes.first_chunk()?);
         let field = |index: usize| read_number(bytes, index.checked_mul(4)?.checked_add(16)?);
         let count = field(4)?;
-        let titles_at = count.checked_mul(PART_BYTES)?.checked_add(LIST_BYTES)?;
-        let titles = Texts::open(bytes.get(titles_at..)?)?;
+        let titles_offset = count.checked_mul(PART_BYTES)?.checked_add(LIST_BYTES)?;
+        let titles = StringTable::open(bytes.get(titles_offset..)?)?;
         let part = |index: usize| {
             let at = index.checked_mul(PART_BYTES)?.checked_add(LIST_BYTES)?;
             let location = SectionRef::read(bytes, at)?;
@@ -109,7 +109,7 @@ impl ListRef {
     /// Serializes the list's record for `current`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn write(&self) -> Vec<u8> {
-        use super::layout::{number, write_texts};
+        use super::layout::{number, write_string_table};
         let mut bytes = self.id.0.to_vec();
         let fields =
             [self.rows, self.buckets, self.entries, self.offset_bits as usize, self.parts.len()];
@@ -121,7 +121,7 @@ impl ListRef {
             bytes.extend(number(part.first));
             bytes.extend(number(part.role as usize));
         }
-        bytes.extend(write_texts(self.titles.iter()));
+        bytes.extend(write_string_table(self.titles.iter()));
         bytes
     }
 
@@ -133,11 +133,11 @@ impl ListRef {
 
     /// All parts with these roles, and the parts with rows at these indexes.
     fn select_parts(&self, roles: &[Role], rows: Range<usize>) -> Vec<PartRef> {
-        let mut nth_with_rows = 0_usize;
+        let mut nth_part_with_rows = 0_usize;
         let is_selected = |part: &&PartRef| match part.role {
             Role::Whole | Role::Rows => {
-                let index = nth_with_rows;
-                nth_with_rows = index.saturating_add(1);
+                let index = nth_part_with_rows;
+                nth_part_with_rows = index.saturating_add(1);
                 rows.contains(&index)
             }
             role => roles.contains(&role),
@@ -150,7 +150,7 @@ impl ListRef {
         self.parts.iter().filter(with_rows).map(|part| part.first).collect()
     }
 
-    pub fn parts_of_rows(&self, rows: impl IntoIterator<Item = usize>) -> Vec<PartRef> {
+    pub fn parts_for_rows(&self, rows: impl IntoIterator<Item = usize>) -> Vec<PartRef> {
         let first_rows = self.first_rows();
         let mut part_indexes: Vec<usize> = Vec::new();
         for row in rows {
@@ -166,7 +166,7 @@ impl ListRef {
             .collect()
     }
 
-    pub fn parts_of_title(&self, folded: &str) -> Vec<PartRef> {
+    pub fn parts_for_title(&self, folded: &str) -> Vec<PartRef> {
         let before = |title: &[u8]| title < folded.as_bytes();
         let start = self.titles.partition_point(|title| before(title)).saturating_sub(1);
         let end = self.titles.partition_point(|title| **title <= *folded.as_bytes());
@@ -174,7 +174,7 @@ impl ListRef {
     }
 
     /// The parts that would contain these words, and the part with features.
-    pub fn parts_of_words<'a>(&self, words: impl Iterator<Item = &'a str>) -> Vec<PartRef> {
+    pub fn parts_for_words<'a>(&self, words: impl Iterator<Item = &'a str>) -> Vec<PartRef> {
         let index = |word: &str| {
             let after = self.titles.partition_point(|first| **first <= *word.as_bytes());
             after.saturating_sub(1)
@@ -187,7 +187,7 @@ impl ListRef {
     }
 
     /// The parts that would contain words that begin with one of these letters.
-    pub fn parts_of_letters(&self, letters: &[char]) -> Vec<PartRef> {
+    pub fn parts_for_letters(&self, letters: &[char]) -> Vec<PartRef> {
         let holds = |index: usize| {
             letters.iter().any(|letter| {
                 let (from, end) = (letter.to_string(), format!("{letter}{}", char::MAX));
@@ -200,7 +200,7 @@ impl ListRef {
         with_words.filter(|(index, _)| holds(*index)).map(|(_, part)| *part).collect()
     }
 
-    pub fn parts_of_key(&self, key: &str) -> Vec<PartRef> {
+    pub fn parts_for_key(&self, key: &str) -> Vec<PartRef> {
         let Some(bucket) = self.bucket(key) else { return self.select_parts(&[], 0..1) };
         let holds = |part: &&PartRef| part.role == Role::Keys && part.first <= bucket;
         self.parts.iter().rfind(holds).copied().into_iter().collect()
@@ -208,11 +208,11 @@ impl ListRef {
 
     /// The bucket of a key. Returns `None` if the list is a single part, which contains its keys.
     pub fn bucket(&self, key: &str) -> Option<usize> {
-        bucket_of(key, self.buckets)
+        bucket_index(key, self.buckets)
     }
 
     /// The parts that a scan of all rows needs.
-    pub fn parts_of_scan(&self, with_index: bool) -> Vec<PartRef> {
+    pub fn parts_for_scan(&self, with_index: bool) -> Vec<PartRef> {
         let roles = [Role::Columns, Role::Index];
         let roles = if with_index { &roles[..] } else { roles.get(..1).unwrap_or_default() };
         self.select_parts(roles, 0..usize::MAX)
@@ -220,7 +220,7 @@ impl ListRef {
 }
 
 /// The bucket of a key. Returns `None` if `buckets` is 0.
-pub fn bucket_of(key: &str, buckets: usize) -> Option<usize> {
+pub fn bucket_index(key: &str, buckets: usize) -> Option<usize> {
     (crc32(key.as_bytes()) as usize).checked_rem(buckets)
 }
 
@@ -230,7 +230,7 @@ mod tests {
     use crate::catalog::format::stored::SegmentId;
 
     #[test]
-    fn finds_the_part_of_a_word() {
+    fn selects_part_that_contains_word() {
         let location = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
         let titles = ["b", "m"].map(|first| first.as_bytes().into()).into();
         let mut list = ListRef::whole(location.segment, 1, location).with_titles(titles);
@@ -243,7 +243,7 @@ mod tests {
             (&["l", "m"], &[0, 1, 7]),
             (&["z"], &[1, 7]),
         ] {
-            let parts = list.parts_of_words(words.iter().copied());
+            let parts = list.parts_for_words(words.iter().copied());
             let firsts: Vec<usize> = parts.iter().map(|part| part.first).collect();
             assert_eq!(firsts, expected, "{words:?}");
         }

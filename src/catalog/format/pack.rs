@@ -11,7 +11,7 @@
 //! | 36 per name | flags; the action list: 16 bytes of id, its start, the length and CRC-32 of its head, its number of rows |
 //! | … | [`StringTable`]: the names, sorted |
 
-use super::layout::{Texts, first_where, read_number};
+use super::layout::{StringTable, first_where, read_number};
 use super::list::ListRef;
 use super::section::{Section, SectionRef};
 use super::stored::SegmentId;
@@ -82,11 +82,12 @@ pub fn find<'a>(
 }
 
 /// The names of the platforms in a pack, sorted.
-pub fn names(pack: &Section) -> Result<Texts<'_>, StorageError> {
+pub fn names(pack: &Section) -> Result<StringTable<'_>, StorageError> {
     let cut_short_error = || pack.damaged("its list of names is cut short");
     let count = read_number(pack.rest(), 0).ok_or_else(cut_short_error)?;
-    let names_at = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
-    let names = pack.rest().get(names_at..).and_then(Texts::open).ok_or_else(cut_short_error)?;
+    let names_offset = count.saturating_mul(ENTRY_BYTES).saturating_add(4);
+    let names =
+        pack.rest().get(names_offset..).and_then(StringTable::open).ok_or_else(cut_short_error)?;
     if pack.len() != names.len().saturating_mul(BLOCKS) {
         return Err(pack.damaged("its number of blocks is wrong"));
     }

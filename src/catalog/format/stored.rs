@@ -102,7 +102,7 @@ mod tests {
     use super::SegmentId;
 
     #[test]
-    fn an_id_names_a_segment_and_a_version() {
+    fn segment_id_determines_storage_keys() {
         let (id, text) = (SegmentId([0xab; 16]), "ab".repeat(16));
         assert_eq!(id.key(), format!("segment:{text}"));
         assert_eq!(id.version_key(), format!("version:{text}"));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_has_thirty_two_lower_case_hexadecimal_digits() {
+    fn segment_id_requires_32_lower_case_hex_digits() {
         for (text, is_valid) in [
             ("0123456789abcdef0123456789abcdef", true),
             ("0123456789abcdef0123456789abcde", false),

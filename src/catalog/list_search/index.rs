@@ -145,10 +145,10 @@ impl<'a> Index<'a> {
     fn occurrences(&self, word: &str) -> Result<Occurrences, StorageError> {
         let whole_value = format!("{word}\n");
         let end = Self::upper_bound(word);
-        let all = self.first_from(word.as_bytes(), 0..self.list.list_ref.entries)?;
-        let all = all..self.first_from(&end, all..self.list.list_ref.entries)?;
-        let start = self.first_from(whole_value.as_bytes(), all.clone())?;
-        let whole = start..self.first_from(&Self::upper_bound(&whole_value), start..all.end)?;
+        let all = self.lower_bound(word.as_bytes(), 0..self.list.list_ref.entries)?;
+        let all = all..self.lower_bound(&end, all..self.list.list_ref.entries)?;
+        let start = self.lower_bound(whole_value.as_bytes(), all.clone())?;
+        let whole = start..self.lower_bound(&Self::upper_bound(&whole_value), start..all.end)?;
         Ok(Occurrences { all, whole })
     }
 
@@ -159,7 +159,7 @@ impl<'a> Index<'a> {
     }
 
     /// The index of the first entry whose text is not less than `text`.
-    fn first_from(&self, text: &[u8], within: Range<usize>) -> Result<usize, StorageError> {
+    fn lower_bound(&self, text: &[u8], within: Range<usize>) -> Result<usize, StorageError> {
         let failure = RefCell::new(None);
         let first = first_where(within.len(), |index| {
             let at = within.start.saturating_add(index);

@@ -12,7 +12,7 @@ use std::iter;
 
 use memchr::memmem::Finder;
 
-use crate::catalog::format::list::{List, title_of};
+use crate::catalog::format::list::{List, folded_title};
 use crate::ports::StorageError;
 use crate::util::case_fold::fold;
 
@@ -78,7 +78,7 @@ impl Word {
 
     /// The best rank of the word in a row's searchable text or in the shared text.
     pub fn rank(&self, text: &[u8]) -> u8 {
-        self.rank_in(text, title_of(text).len()).min(self.shared_rank)
+        self.rank_in(text, folded_title(text).len()).min(self.shared_rank)
     }
 
     /// The best rank of the word in a text. `title` is the length of the text's first field, in
@@ -118,7 +118,7 @@ impl Search {
 
     /// The rank of a row, given its searchable text. Returns `None` if a word is missing.
     pub fn rank(&self, text: &[u8]) -> Option<u8> {
-        let title = title_of(text).len();
+        let title = folded_title(text).len();
         let mut worst = 0;
         for word in &self.words {
             worst = word.rank_in(text, title).min(word.shared_rank).max(worst);

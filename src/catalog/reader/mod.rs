@@ -12,7 +12,7 @@ pub use search::{MAX_COUNTED, SearchFilter};
 
 use crate::catalog::action::render::render;
 use crate::catalog::action::unit::Unit;
-use crate::catalog::action_search::EVERY_ACTION;
+use crate::catalog::action_search::ALL_ACTIONS;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::filter::{ActionFilter, ConnectorFilter, RowFilter, Selection};
 use crate::catalog::format::current::Current;
@@ -23,7 +23,7 @@ use crate::catalog::format::section::Section;
 use crate::catalog::format::stored::SegmentId;
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::list_search::Search;
-use crate::catalog::row::{Kind, NEEDS_CLIENT, RowFields};
+use crate::catalog::row::{NEEDS_CLIENT, RowFields, RowKind};
 use crate::ports::{Blobs, Clock, StorageError};
 use crate::util::json;
 use crate::util::name_set::Names;
@@ -66,7 +66,7 @@ pub struct ActionList {
     list: ListRef,
 }
 
-fn damaged_current(DamagedError(damage): DamagedError) -> StorageError {
+fn damaged_current_error(DamagedError(damage): DamagedError) -> StorageError {
     StorageError::new(format!("`current` is damaged: {damage}"))
 }
 
@@ -78,7 +78,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
 
     /// The id of the connector list, derived from its content.
     pub fn connectors_id(&self) -> Result<SegmentId, StorageError> {
-        Ok(self.current.connectors().map_err(damaged_current)?.id)
+        Ok(self.current.connectors().map_err(damaged_current_error)?.id)
     }
 
     pub async fn connectors(
@@ -88,12 +88,12 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     ) -> Result<Page, StorageError> {
         let row_filter = RowFilter::from(filter);
         let Some(platforms) = platforms(filter) else {
-            let list = self.current.connectors().map_err(damaged_current)?;
-            let mut selection = self.select(&list, Kind::Connector, &row_filter, "").await?;
+            let list = self.current.connectors().map_err(damaged_current_error)?;
+            let mut selection = self.select(&list, RowKind::Connector, &row_filter, "").await?;
             if let Some(clients) = &filter.connectable {
                 selection = self.connectable(&list, &selection, clients).await?;
             }
-            return self.rows(list, Kind::Connector, &selection, positions).await;
+            return self.rows(list, RowKind::Connector, &selection, positions).await;
         };
         let search = row_filter.q.as_ref().map(|query| Search::new(query, ""));
         let mut matches = Vec::new();
@@ -121,7 +121,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     ) -> Result<Vec<(String, RowFields, Vec<u8>)>, StorageError> {
         let read = |current_name: &str, entry: PlatformEntry<'_>| {
             let json = entry.connector.to_vec();
-            let fields = RowFields::read(Kind::Connector, &json, entry.attributes)
+            let fields = RowFields::read(RowKind::Connector, &json, entry.attributes)
                 .ok_or_else(|| StorageError::new("a connector's row is malformed"))?;
             Ok((current_name.to_owned(), fields, json))
         };
@@ -139,15 +139,15 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     ) -> Result<Selection, StorageError> {
         let with_client = self.connectors_by_name(&distinct_names(clients)).await?;
         let titles =
-            with_client.iter().flat_map(|(_, fields, _)| list.parts_of_title(&fields.title));
-        let mut parts = list.parts_of_scan(false);
+            with_client.iter().flat_map(|(_, fields, _)| list.parts_for_title(&fields.title));
+        let mut parts = list.parts_for_scan(false);
         for part in titles {
             if !parts.iter().any(|known| (known.role, known.first) == (part.role, part.first)) {
                 parts.push(part);
             }
         }
         parts.sort_by_key(|part| part.first);
-        let loaded = self.load(parts, list.clone(), Kind::Connector).await?;
+        let loaded = self.load(parts, list.clone(), RowKind::Connector).await?;
         let mut rows_with_client = BTreeSet::new();
         for (_, fields, json) in &with_client {
             for row in loaded.with_title(&fields.title)? {
@@ -169,9 +169,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// Finds the action list of a platform by its folded name. Returns `None` for an unknown
     /// platform.
     pub async fn find_actions(&self, platform: &str) -> Result<Option<ActionList>, StorageError> {
-        // The empty name is reserved for the connector list, and `EVERY_ACTION` for all actions.
-        let platform_name =
-            Some(platform).filter(|platform| !["", EVERY_ACTION].contains(platform));
+        // The empty name is reserved for the connector list, and `ALL_ACTIONS` for all actions.
+        let platform_name = Some(platform).filter(|platform| !["", ALL_ACTIONS].contains(platform));
         let separate_list = platform_name.and_then(|platform| self.current.list(platform));
         let (platform, list) = if separate_list.is_some() {
             (platform.to_owned(), separate_list)
@@ -199,13 +198,13 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         let shared = format!("{}\n", actions.platform);
         let list = actions.list;
         let Some(key) = &filter.key else {
-            return self.page(list, Kind::Action, &row_filter, &shared, positions).await;
+            return self.page(list, RowKind::Action, &row_filter, &shared, positions).await;
         };
-        let list = self.load(list.parts_of_key(key), list, Kind::Action).await?;
+        let list = self.load(list.parts_for_key(key), list, RowKind::Action).await?;
         let search = row_filter.q.as_ref().map(|query| Search::new(query, &shared));
         let mut rows_with_key: Vec<&[u8]> = Vec::new();
         if let Some(row) = list.with_key(key)? {
-            let fields = RowFields::read(Kind::Action, row, 0)
+            let fields = RowFields::read(RowKind::Action, row, 0)
                 .ok_or_else(|| StorageError::new("an action's row is malformed"))?;
             rows_with_key.extend(row_filter.rank(&fields, search.as_ref()).map(|_| row));
         }
@@ -217,17 +216,18 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// The list of all actions.
     pub fn all_actions(&self) -> Result<ListRef, StorageError> {
         let missing_error = || StorageError::new("the catalog has no list of all actions");
-        self.current.list(EVERY_ACTION).ok_or_else(missing_error)
+        self.current.list(ALL_ACTIONS).ok_or_else(missing_error)
     }
 
     pub async fn connector(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
-        let read = |_: &str, found: PlatformEntry<'_>| Ok(found.connector.to_vec());
+        let read =
+            |_: &str, platform_entry: PlatformEntry<'_>| Ok(platform_entry.connector.to_vec());
         self.platform(platform, read).await
     }
 
     pub async fn detail(&self, platform: &str) -> Result<Option<Vec<u8>>, StorageError> {
-        let read = |_: &str, found: PlatformEntry<'_>| {
-            Ok((found.connector.to_vec(), found.detail()?.to_vec()))
+        let read = |_: &str, platform_entry: PlatformEntry<'_>| {
+            Ok((platform_entry.connector.to_vec(), platform_entry.detail()?.to_vec()))
         };
         let Some((row, detail)) = self.platform(platform, read).await? else { return Ok(None) };
         let malformed_error = || StorageError::new("a connector's row is malformed");
@@ -244,8 +244,12 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         key: &str,
         with_responses: bool,
     ) -> Result<ActionLookup, StorageError> {
-        let read = |current_name: &str, found: PlatformEntry<'_>| {
-            Ok((current_name.to_owned(), found.detail()?.to_vec(), found.units()?))
+        let read = |current_name: &str, platform_entry: PlatformEntry<'_>| {
+            Ok((
+                current_name.to_owned(),
+                platform_entry.detail()?.to_vec(),
+                platform_entry.units()?,
+            ))
         };
         let Some((current_name, detail, table)) = self.platform(platform, read).await? else {
             return Ok(ActionLookup::NoPlatform);
@@ -272,7 +276,8 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     /// The names of all platforms, one per line.
     pub async fn platforms(&self) -> Result<String, StorageError> {
         let names = self.current.names();
-        let location = names.ok_or_else(|| damaged_current(DamagedError("it is cut short")))?;
+        let location =
+            names.ok_or_else(|| damaged_current_error(DamagedError("it is cut short")))?;
         let section = self.cache.section(self.ports, location).await?;
         let text = section.block(0)?.to_vec();
         String::from_utf8(text).map_err(|_| StorageError::new("a platform's name is not UTF-8"))
@@ -291,7 +296,9 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             let Some(location) = self.current.pack(&platform) else { return Ok(None) };
             let section = self.cache.section(self.ports, location).await?;
             match pack::find(&section, location.segment, &platform)? {
-                Some(NameEntry::Platform(found)) => return read(&platform, found).map(Some),
+                Some(NameEntry::Platform(platform_entry)) => {
+                    return read(&platform, platform_entry).map(Some);
+                }
                 Some(NameEntry::Alias(current_name)) => platform = current_name.to_owned(),
                 None => return Ok(None),
             }
@@ -302,7 +309,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     async fn page(
         &self,
         list: ListRef,
-        kind: Kind,
+        kind: RowKind,
         row_filter: &RowFilter,
         shared: &str,
         positions: Positions<'_>,
@@ -314,7 +321,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     async fn select(
         &self,
         list: &ListRef,
-        kind: Kind,
+        kind: RowKind,
         row_filter: &RowFilter,
         shared: &str,
     ) -> Result<Selection, StorageError> {
@@ -322,13 +329,13 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
             return Ok(Selection::Range(0..list.rows));
         }
         if let Some(title) = row_filter.title.as_ref() {
-            let list = self.load(list.parts_of_title(title), list.clone(), kind).await?;
+            let list = self.load(list.parts_for_title(title), list.clone(), kind).await?;
             return row_filter.select(&list, shared);
         }
         if let Some(selection) = self.cache.cached_selection(list.id, row_filter) {
             return Ok(selection);
         }
-        let parts = list.parts_of_scan(row_filter.q.is_some());
+        let parts = list.parts_for_scan(row_filter.q.is_some());
         let list = self.load(parts, list.clone(), kind).await?;
         let selection = row_filter.select(&list, shared)?;
         self.cache.cache_selection(list.list_ref.id, row_filter, &selection);
@@ -338,12 +345,12 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
     async fn rows(
         &self,
         list: ListRef,
-        kind: Kind,
+        kind: RowKind,
         selection: &Selection,
         positions: Positions<'_>,
     ) -> Result<Page, StorageError> {
         let page = selection.page(positions(selection.len()));
-        let parts = list.parts_of_rows(page.rows());
+        let parts = list.parts_for_rows(page.rows());
         let list = self.load(parts, list, kind).await?;
         Ok(Page { total: selection.len(), rows: page.json(&list)? })
     }
@@ -353,7 +360,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
         &self,
         parts: Vec<PartRef>,
         list: ListRef,
-        kind: Kind,
+        kind: RowKind,
     ) -> Result<List, StorageError> {
         let reads =
             parts.iter().map(|part| self.cache.section(self.ports, part.location)).collect();

@@ -3,13 +3,13 @@
 use super::{Catalog, Page, Positions};
 use crate::catalog::action_search::index::{Platform, Platforms, Vocabulary};
 use crate::catalog::action_search::query::{ActionQuery, Term};
-use crate::catalog::action_search::rank::{self, platforms_named_in_full, rank};
+use crate::catalog::action_search::rank::{self, fully_named_platforms, rank};
 use crate::catalog::action_search::ranking::{PlatformNotes, Ranking};
 use crate::catalog::action_search::score;
 use crate::catalog::filter::{Constraint, RowFilter, Selection};
 use crate::catalog::format::list::{List, ListRef, Role};
 use crate::catalog::list_search::Query;
-use crate::catalog::row::Kind;
+use crate::catalog::row::RowKind;
 use crate::ports::{Blobs, Clock, StorageError};
 use crate::terms::Method;
 use crate::util::name_set::Names;
@@ -75,7 +75,7 @@ fn platform_notes(
         }
     } else {
         let all = platforms.all();
-        for index in platforms_named_in_full(query, vocabulary, platforms)? {
+        for index in fully_named_platforms(query, vocabulary, platforms)? {
             let Some(platform) = all.get(index) else { continue };
             let name = platforms.name(index).to_owned();
             if platform.is_empty() {
@@ -131,10 +131,10 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
             selection
         };
         let page = selection.page(positions(selection.len().min(MAX_COUNTED)));
-        let parts = list.parts_of_rows(page.rows());
+        let parts = list.parts_for_rows(page.rows());
         // An empty page needs no parts.
         let parts = if page.is_empty() { Vec::new() } else { parts };
-        let list = self.load(parts, list, Kind::Action).await?;
+        let list = self.load(parts, list, RowKind::Action).await?;
         let platform_notes = match &selection {
             Selection::Ranked(ranking) => ranking.platform_notes.clone(),
             Selection::Range(_) | Selection::Rows(_) => PlatformNotes::default(),
@@ -177,8 +177,8 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         if letters.is_empty() {
             return Ok(false);
         }
-        let parts = list.parts_of_letters(&letters);
-        let loaded = self.load(parts, list.clone(), Kind::Action).await?;
+        let parts = list.parts_for_letters(&letters);
+        let loaded = self.load(parts, list.clone(), RowKind::Action).await?;
         let vocabulary = self::vocabulary(&loaded);
         let mut is_corrected = false;
         for term in unknown {
@@ -196,8 +196,8 @@ impl<P: Blobs + Clock> Catalog<'_, P> {
         list: &ListRef,
         query: &ActionQuery,
     ) -> Result<List, StorageError> {
-        let parts = list.parts_of_words(query.stems());
-        self.load(parts, list.clone(), Kind::Action).await
+        let parts = list.parts_for_words(query.stems());
+        self.load(parts, list.clone(), RowKind::Action).await
     }
 
     async fn rank_query(

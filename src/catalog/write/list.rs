@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ListForm, PreparedList, Row, Sizes};
 use crate::catalog::action_search::extract::PlatformIndex;
-use crate::catalog::format::layout::{number, write_texts};
-use crate::catalog::format::list::{ListRef, PartRef, Role, bucket_of};
+use crate::catalog::format::layout::{number, write_string_table};
+use crate::catalog::format::list::{ListRef, PartRef, Role, bucket_index};
 use crate::catalog::format::section::{SectionRef, SectionWriter, WrittenSection};
 use crate::catalog::format::stored::SegmentId;
 use crate::catalog::list_search::index::write_index;
-use crate::catalog::row::Kind;
+use crate::catalog::row::RowKind;
 use crate::util::crc32::crc32;
 
 /// Consecutive rows of a list.
@@ -20,12 +20,12 @@ pub(super) struct Group<'a> {
 
 impl Group<'_> {
     fn blocks(&self) -> [Vec<u8>; 2] {
-        let rows = write_texts(self.rows.iter().map(|row| &row.json));
-        [rows, write_texts(self.rows.iter().map(|row| &row.fields.text))]
+        let rows = write_string_table(self.rows.iter().map(|row| &row.json));
+        [rows, write_string_table(self.rows.iter().map(|row| &row.fields.text))]
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.rows.iter().map(bytes_of).sum()
+        self.rows.iter().map(row_bytes).sum()
     }
 
     fn title(&self) -> &str {
@@ -33,7 +33,7 @@ impl Group<'_> {
     }
 }
 
-fn bytes_of(row: &Row) -> usize {
+fn row_bytes(row: &Row) -> usize {
     row.json.len().saturating_add(row.fields.text.len())
 }
 
@@ -57,7 +57,7 @@ pub(super) fn split_by_weight<T>(
 }
 
 /// Sorts the rows into list order and prepares the list.
-pub(super) fn list(kind: Kind, mut rows: Vec<Row>, sizes: Sizes) -> PreparedList {
+pub(super) fn list(kind: RowKind, mut rows: Vec<Row>, sizes: Sizes) -> PreparedList {
     rows.sort_by(|a, b| (&a.fields.title, &a.fields.key).cmp(&(&b.fields.title, &b.fields.key)));
     let groups = groups(&rows, sizes.group);
     let bytes = groups.iter().map(Group::bytes).fold(0, usize::saturating_add);
@@ -65,7 +65,7 @@ pub(super) fn list(kind: Kind, mut rows: Vec<Row>, sizes: Sizes) -> PreparedList
         let mut section = rows_section(&groups);
         section.blocks.push(columns(&rows));
         // Only actions are looked up by key in a list; connectors are looked up in packs.
-        section.blocks.push(if kind == Kind::Action { lookup(&rows) } else { Vec::new() });
+        section.blocks.push(if kind == RowKind::Action { lookup(&rows) } else { Vec::new() });
         ListForm::Whole(section.finish())
     } else {
         parts(kind, &rows, &groups, sizes)
@@ -89,7 +89,7 @@ pub(super) fn rows_section(groups: &[Group<'_>]) -> SectionWriter {
     let rows = groups.iter().map(|group| group.rows.len()).sum();
     let mut rest = [number(first), number(rows), number(groups.len())].concat();
     rest.extend(groups.iter().flat_map(|group| number(group.first)));
-    rest.extend(write_texts(groups.iter().map(Group::title)));
+    rest.extend(write_string_table(groups.iter().map(Group::title)));
     SectionWriter { blocks: groups.iter().flat_map(Group::blocks).collect(), rest }
 }
 
@@ -103,7 +103,7 @@ fn columns(rows: &[Row]) -> Vec<u8> {
         let number = numbers.get(row.fields.group.as_str()).copied().unwrap_or(u16::MAX);
         bytes.extend(number.to_le_bytes());
     }
-    bytes.extend(write_texts(names.iter()));
+    bytes.extend(write_string_table(names.iter()));
     bytes
 }
 
@@ -116,7 +116,7 @@ fn lookup(rows: &[Row]) -> Vec<u8> {
 }
 
 /// Prepares a list that is too large for one part.
-fn parts(kind: Kind, rows: &[Row], groups: &[Group<'_>], sizes: Sizes) -> ListForm {
+fn parts(kind: RowKind, rows: &[Row], groups: &[Group<'_>], sizes: Sizes) -> ListForm {
     let mut parts = Parts::default();
     let mut titles: Vec<Box<[u8]>> = Vec::new();
     for chunk in split_by_weight(groups, sizes.rows, Group::bytes) {
@@ -126,7 +126,7 @@ fn parts(kind: Kind, rows: &[Row], groups: &[Group<'_>], sizes: Sizes) -> ListFo
     }
     let blocks = vec![columns(rows)];
     parts.add(Role::Columns, 0, SectionWriter { blocks, rest: Vec::new() });
-    let buckets = if kind == Kind::Action { buckets(rows, sizes.bucket) } else { Vec::new() };
+    let buckets = if kind == RowKind::Action { buckets(rows, sizes.bucket) } else { Vec::new() };
     parts.add_blocks(Role::Keys, &buckets, sizes.part, 1, &[]);
     let texts: Vec<&str> = rows.iter().map(|row| row.fields.text.as_str()).collect();
     let (entries, offset_bits) = write_index(&texts).unwrap_or_default();
@@ -153,13 +153,13 @@ fn buckets(rows: &[Row], size: usize) -> Vec<Vec<u8>> {
     let mut buckets: Vec<BTreeMap<&str, &[u8]>> = vec![BTreeMap::new(); count];
     for row in rows {
         let key = row.fields.key.as_str();
-        if let Some(bucket) = bucket_of(key, count).and_then(|index| buckets.get_mut(index)) {
+        if let Some(bucket) = bucket_index(key, count).and_then(|index| buckets.get_mut(index)) {
             bucket.insert(key, row.json.strip_suffix(b",").unwrap_or_default());
         }
     }
     let write = |bucket: BTreeMap<&str, &[u8]>| {
-        let keys = write_texts(bucket.keys());
-        let rows = write_texts(bucket.values());
+        let keys = write_string_table(bucket.keys());
+        let rows = write_string_table(bucket.values());
         [&number(keys.len().saturating_add(4))[..], &keys, &rows].concat()
     };
     buckets.into_iter().map(write).collect()
@@ -205,8 +205,8 @@ mod tests {
     use std::rc::Rc;
 
     use super::{
-        Kind, ListForm, ListRef, PartRef, Role, SectionRef, SectionWriter, SegmentId, Sizes,
-        bytes_of, list, number, split_by_weight, write_texts,
+        ListForm, ListRef, PartRef, Role, RowKind, SectionRef, SectionWriter, SegmentId, Sizes,
+        list, number, row_bytes, split_by_weight, write_string_table,
     };
     use crate::catalog::format::list::List;
     use crate::catalog::format::section::Section;
@@ -253,7 +253,7 @@ mod tests {
             block,
             ..Sizes::PUBLISHED
         };
-        match list(Kind::Action, rows, sizes).form {
+        match list(RowKind::Action, rows, sizes).form {
             ListForm::Parts { list, segments } => (list, segments),
             ListForm::Whole(_) => panic!("it is too large"),
         }
@@ -266,7 +266,7 @@ mod tests {
             let blob: Rc<dyn Blob> = Rc::new(segments[index].clone());
             (part, Rc::new(Section::open(&blob, part.location).unwrap()))
         };
-        List::new(list_ref.clone(), Kind::Action, parts.into_iter().map(open).collect())
+        List::new(list_ref.clone(), RowKind::Action, parts.into_iter().map(open).collect())
     }
 
     #[test]
@@ -274,12 +274,12 @@ mod tests {
         let (list_ref, segments) = large(16);
         for index in 0..100 {
             let key = format!("key{index}");
-            let list = loaded(&list_ref, &segments, list_ref.parts_of_key(&key));
+            let list = loaded(&list_ref, &segments, list_ref.parts_for_key(&key));
             let row = list.with_key(&key).unwrap().unwrap();
             let row: Action = serde_json::from_slice(row).unwrap();
             assert_eq!(row.key, key);
         }
-        let list = loaded(&list_ref, &segments, list_ref.parts_of_key("key"));
+        let list = loaded(&list_ref, &segments, list_ref.parts_for_key("key"));
         assert_eq!(list.with_key("key").unwrap(), None);
     }
 
@@ -287,46 +287,46 @@ mod tests {
     fn rows_with_a_title_are_found_in_all_groups() {
         let (list_ref, segments) = large(16);
         for (title, expected) in [("add 0", 0..1), ("same", 5..25), ("zip item 9", 99..100)] {
-            let list = loaded(&list_ref, &segments, list_ref.parts_of_title(title));
+            let list = loaded(&list_ref, &segments, list_ref.parts_for_title(title));
             assert_eq!(list.with_title(title).unwrap(), expected, "{title}");
         }
-        let list = loaded(&list_ref, &segments, list_ref.parts_of_title("other"));
+        let list = loaded(&list_ref, &segments, list_ref.parts_for_title("other"));
         assert!(list.with_title("other").unwrap().is_empty());
     }
 
     #[test]
-    fn a_list_is_one_part_up_to_its_limit() {
+    fn small_list_is_a_single_part() {
         let one = || row(&"x", RowFields { text: "x\n".to_owned(), ..RowFields::empty() });
-        let bytes = bytes_of(&one());
+        let bytes = row_bytes(&one());
         for (whole, is_whole) in [(bytes, true), (bytes - 1, false)] {
             let sizes = Sizes { whole, ..Sizes::PUBLISHED };
-            let form = list(Kind::Action, vec![one()], sizes).form;
+            let form = list(RowKind::Action, vec![one()], sizes).form;
             assert_eq!(matches!(form, ListForm::Whole(_)), is_whole, "{whole}");
         }
     }
 
     #[test]
     fn group_with_missing_rows_is_an_error() {
-        let none = write_texts([""; 0].iter());
+        let none = write_string_table([""; 0].iter());
         let head = [number(0), number(1), number(1), number(0)].concat();
-        let rest = [head, write_texts([""].iter())].concat();
+        let rest = [head, write_string_table([""].iter())].concat();
         let section = SectionWriter { blocks: vec![none.clone(), none], rest }.opened();
         let location = SectionRef { segment: SegmentId([0; 16]), base: 0, head: 0, crc: 0 };
         let list_ref = ListRef::whole(location.segment, 1, location);
         let part = PartRef { role: Role::Whole, location, first: 0 };
-        let list = List::new(list_ref, Kind::Action, vec![(part, Rc::new(section))]);
+        let list = List::new(list_ref, RowKind::Action, vec![(part, Rc::new(section))]);
         assert!(list.json(0..1).is_err());
     }
 
     #[test]
-    fn index_finds_the_same_rows_as_a_scan() {
+    fn index_and_scan_find_equal_rows() {
         let (list_ref, segments) = large(16);
-        let list = loaded(&list_ref, &segments, list_ref.parts_of_scan(true));
+        let list = loaded(&list_ref, &segments, list_ref.parts_for_scan(true));
         assert!(Index::open(&list).is_some());
         let row = Search::new(&Query::parse("key9").unwrap(), "").run(&list).unwrap()[0];
         assert!(list.row(row as usize).unwrap().windows(6).any(|part| part == b"\"key9\""));
         let (without_index, segments) = large(0);
-        let parts = without_index.parts_of_scan(true);
+        let parts = without_index.parts_for_scan(true);
         assert!(Index::open(&loaded(&without_index, &segments, parts)).is_none());
         for (text, count) in [
             ("same", 20),

@@ -11,17 +11,17 @@ use serde::Serialize;
 
 use crate::catalog::action::store::store_units;
 use crate::catalog::action::unit::Units;
-use crate::catalog::action_search::EVERY_ACTION;
+use crate::catalog::action_search::ALL_ACTIONS;
 use crate::catalog::action_search::extract::{PlatformIndex, index_platform};
 use crate::catalog::action_search::write::write as write_index_parts;
 use crate::catalog::detail::{AuthMethod, ConnectorDetail};
-use crate::catalog::format::current::{pack_of, write_current};
+use crate::catalog::format::current::{pack_index, write_current};
 use crate::catalog::format::layout::number;
 use crate::catalog::format::list::{ListRef, Role};
 use crate::catalog::format::section::{REF_BYTES, SectionRef, SectionWriter, WrittenSection};
 use crate::catalog::format::stored::{FORMAT, Manifest, SegmentId};
 use crate::catalog::model::{Action, Connector};
-use crate::catalog::row::{self, Kind, RowFields};
+use crate::catalog::row::{self, RowFields, RowKind};
 
 /// Target sizes of stored values, in bytes unless stated otherwise.
 #[derive(Debug, Clone, Copy)]
@@ -145,7 +145,7 @@ pub fn actions(platform: &Platform, sizes: Sizes) -> PreparedList {
     let rows = actions.iter().map(|action| row(*action, RowFields::from_action(action)));
     PreparedList {
         index: index_platform(platform, &actions),
-        ..list(Kind::Action, rows.collect(), sizes)
+        ..list(RowKind::Action, rows.collect(), sizes)
     }
 }
 
@@ -173,11 +173,11 @@ pub fn catalog<E>(
             RowFields::from_connector(&platform.connector, platform.attributes()),
         )
     });
-    let connectors = list(Kind::Connector, rows.collect(), sizes);
+    let connectors = list(RowKind::Connector, rows.collect(), sizes);
     let mut lists = BTreeMap::from([(String::new(), store_list(&connectors, &mut store)?)]);
     let mut packs: Vec<Pack<'_>> = (0..sizes.packs).map(|_| Pack::default()).collect();
     let mut add_to_pack = |name, entry| {
-        if let Some(pack) = pack_of(name, sizes.packs).and_then(|index| packs.get_mut(index)) {
+        if let Some(pack) = pack_index(name, sizes.packs).and_then(|index| packs.get_mut(index)) {
             pack.names.insert(name, entry);
         }
     };
@@ -193,7 +193,7 @@ pub fn catalog<E>(
             add_to_pack(alias, Entry::Alias(name));
         }
     }
-    lists.insert(EVERY_ACTION.to_owned(), store_all_actions(platforms, sizes, &mut store)?);
+    lists.insert(ALL_ACTIONS.to_owned(), store_all_actions(platforms, sizes, &mut store)?);
     let units = platforms
         .iter()
         .map(|(platform, _)| (platform.connector.platform.as_str(), &platform.units));

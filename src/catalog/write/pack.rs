@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{ListForm, Platform, PreparedList};
 use crate::catalog::action::store::Tables;
-use crate::catalog::format::layout::{number, write_texts};
+use crate::catalog::format::layout::{number, write_string_table};
 use crate::catalog::format::pack::{ALIAS, AUTHKIT, ENTRY_BYTES, NEEDS_CLIENT, SEPARATE_LIST};
 use crate::catalog::format::section::{SectionWriter, WrittenSection};
 use crate::catalog::format::stored::SegmentId;
@@ -60,7 +60,7 @@ impl Pack<'_> {
     /// Serializes the section of the pack, followed by the action lists. Returns `None` if the pack
     /// is empty.
     pub(super) fn write(&self, tables: &Tables<'_>) -> Option<WrittenSection> {
-        let names = write_texts(self.names.keys());
+        let names = write_string_table(self.names.keys());
         let blocks = self.names.values().flat_map(|entry| entry.blocks(tables));
         let blocks: Vec<Vec<u8>> = blocks.collect();
         let block_bytes: usize = blocks.iter().map(Vec::len).sum();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::failure::{
     AttemptFailure, account_mismatch, authorization_failure, can_repeat, exchange_failure,
-    missing_platform_value, nothing_written, platform_error_suffix, unexpected_account,
+    missing_platform_value, platform_error_suffix, unexpected_account, write_failure,
 };
 use super::link::{BrowserContext, ensure_not_moved};
 use super::previous_credentials::PreviousCredentials;
@@ -32,7 +32,7 @@ use crate::oauth::token::{REDIRECT_URI, REDIRECT_URI_MEMBER, TokenEndpoint};
 use crate::oauth::{Client, TokenError, Tokens};
 use crate::ports::{Clock, Db, Ports, all_rows, first_row};
 use crate::targets::Targets;
-use crate::targets::fill::{FillError, unfill};
+use crate::targets::fill::{FillError, extract_field};
 use crate::util::percent::decode_form;
 
 /// An attempt after the user has granted access at the platform.
@@ -134,7 +134,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         };
         let code = failure.code.as_str();
         end(self.ports, &attempt.id, self.request_id, code, &failure.detail).await?;
-        let retry_url = self.url_to_repeat(&attempt).filter(|_| can_repeat(failure.code));
+        let retry_url = self.repeat_url(&attempt).filter(|_| can_repeat(failure.code));
         Ok(pages.failed_page(request, &attempt, (&name, retry_url), &failure))
     }
 
@@ -208,7 +208,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let oauth_method = (method, oauth, connector.servers.as_slice());
         let (variables, values) = (client.variables(), callback_values(callback, method, oauth));
         apply_platform_values(&mut secrets.fields, oauth_method, &variables, values, self.ports);
-        if attempt.presets()?.conflict_with(&secrets.fields) {
+        if attempt.presets()?.conflicts_with(&secrets.fields) {
             return Ok(Err(unexpected_account(&connector.name)));
         }
         let resolved = match resolve(oauth, self.config.targets(), &secrets, callback) {
@@ -227,11 +227,11 @@ impl<P: Ports> BrowserContext<'_, P> {
         };
 
         // 4. Exchange the code.
-        let opened = client.open(&self.config.vault_keys).map_err(decrypt_error)?;
+        let oauth_client = client.open(&self.config.vault_keys).map_err(decrypt_error)?;
         let AttemptSecrets { fields, verifier, .. } = secrets;
         let redirect_uri = resolved.redirect_uri(redirect_uri(&request.origin));
         let exchange = (code, redirect_uri.as_str(), callback);
-        let tokens = match self.exchange_code(&resolved, opened, exchange, verifier).await {
+        let tokens = match self.exchange_code(&resolved, oauth_client, exchange, verifier).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(Err(exchange_failure(&connector.name, &error))),
         };
@@ -282,7 +282,7 @@ impl<P: Ports> BrowserContext<'_, P> {
                 AttemptErrorCode::ConnectionExists,
                 "This account was connected in the meantime, perhaps in another tab.",
             )),
-            StoreOutcome::NothingWritten => Err(nothing_written(attempt)),
+            StoreOutcome::NothingWritten => Err(write_failure(attempt)),
         })
     }
 
@@ -296,9 +296,9 @@ impl<P: Ports> BrowserContext<'_, P> {
         let GrantedAttempt { attempt, connector, method, client, .. } = granted_attempt;
         let (ports, config, name) = (self.ports, self.config, &connector.name);
         let connected_by = (connector, method);
-        let looked_up =
+        let lookup =
             platform::look_up(ports, config, connected_by, Some(client), credentials).await;
-        if let Err(detail) = looked_up {
+        if let Err(detail) = lookup {
             return Ok(Some(AttemptFailure::new(AttemptErrorCode::InvalidResponse, detail)));
         }
         platform::fetch_account(ports, config, connected_by, Some(client), credentials).await;
@@ -306,7 +306,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let is_different_account = previous.is_some_and(|previous| {
             previous.is_different_account_or_site(&config.vault_keys, tenant, (method, credentials))
         });
-        Ok(if attempt.presets()?.conflict_with(&credentials.fields) {
+        Ok(if attempt.presets()?.conflicts_with(&credentials.fields) {
             Some(unexpected_account(name))
         } else if attempt.allow_other_account == 0 && is_different_account {
             Some(account_mismatch(name))
@@ -371,7 +371,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         let endpoint =
             TokenEndpoint { oauth: &resolved.oauth, url: &resolved.token_url, client: &client };
         let exchange = endpoint.exchange(code, redirect_uri, verifier.as_ref(), callback);
-        let tokens = platform::tokens(self.ports, &resolved.oauth, exchange).await?;
+        let tokens = platform::request_tokens(self.ports, &resolved.oauth, exchange).await?;
         let mut tokens = platform::exchange_for_long_lived(self.ports, &endpoint, tokens).await?;
         if resolved.oauth.token_parameters.values().any(|value| value == REDIRECT_URI) {
             tokens.members.insert(REDIRECT_URI_MEMBER.to_owned(), redirect_uri.into());
@@ -474,7 +474,7 @@ fn callback_values<'c>(
         .filter_map(move |field| Some((field.name.clone(), member(&field.name)?.clone())));
     let sources = oauth.field_sources.iter().filter(|source| source.from == SourceKind::Callback);
     by_field_name.chain(sources.filter_map(move |source| {
-        let value = unfill(source.template.as_deref(), &source.field, member(&source.at)?)?;
+        let value = extract_field(source.template.as_deref(), &source.field, member(&source.at)?)?;
         Some((source.field.clone(), value.to_owned()))
     }))
 }

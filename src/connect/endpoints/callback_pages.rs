@@ -67,10 +67,11 @@ impl<P: Ports> BrowserContext<'_, P> {
         let mut page = self.page(200, heading, &paragraphs, &[("platform", name)]);
         // The detail is in English. It is more precise than the translated text, and can contain
         // the platform's own message.
-        let is_said = page.paragraphs.first() == Some(&failure.detail);
-        page.detail = Some(failure.detail.clone()).filter(|_| !is_said);
+        let is_repeated_detail = page.paragraphs.first() == Some(&failure.detail);
+        page.detail = Some(failure.detail.clone()).filter(|_| !is_repeated_detail);
         page.notification = Some(notification(request, attempt, "failed"));
-        page.links.extend(retry_url.map(|url| (url, self.wording.say(&connect::TRY_AGAIN, &[]))));
+        page.links
+            .extend(retry_url.map(|url| (url, self.wording.format_text(&connect::TRY_AGAIN, &[]))));
         self.with_return_link(page, attempt).response()
     }
 }

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::is_own_page;
+use super::is_from_own_page;
 use super::link::BrowserContext;
 use crate::auth::caller::Caller;
 use crate::auth::error::AuthenticationError;
@@ -36,7 +36,7 @@ struct UsedCode {
 impl<P: Ports> BrowserContext<'_, P> {
     pub async fn exchange(&self, request: &Request) -> Result<Response, Problem> {
         let code =
-            request.header(CONNECT_CODE).filter(|_| is_own_page(request)).unwrap_or_default();
+            request.header(CONNECT_CODE).filter(|_| is_from_own_page(request)).unwrap_or_default();
         let sessions = &self.config.sessions;
         let token = sessions.verify_code(code).filter(|token| self.now < token.expires_at);
         let token = token.ok_or(AuthenticationError::BadToken)?;
@@ -48,8 +48,13 @@ impl<P: Ports> BrowserContext<'_, P> {
         let allowed = self.ports.allow(&caller.rate_key().to_string()).await;
         allowed.map_err(|wait| Problem::rate_limited(caller.noun(), wait))?;
         let batch = vec![
-            statements::use_code(&hash(code), self.request_id, (&key_id, expires_at), self.now),
-            statements::prune_codes(self.now),
+            statements::mark_code_used(
+                &hash(code),
+                self.request_id,
+                (&key_id, expires_at),
+                self.now,
+            ),
+            statements::delete_expired_codes(self.now),
         ];
         let sets = self.ports.batch(batch).await?;
         first_row::<UsedCode>(&sets, 0)?.ok_or(AuthenticationError::BadToken)?;

@@ -38,12 +38,16 @@ impl ConnectRequest<'_> {
         client: &OauthClient,
         scopes: Vec<String>,
     ) -> Result<Response, Problem> {
-        let opened = client.open(&self.context.config().vault_keys).map_err(decrypt_error)?;
-        let opened = opened.with_assertion(&resolved.oauth, &resolved.token_url, ports).await;
-        let endpoint =
-            TokenEndpoint { oauth: &resolved.oauth, url: &resolved.token_url, client: &opened };
+        let oauth_client = client.open(&self.context.config().vault_keys).map_err(decrypt_error)?;
+        let oauth_client =
+            oauth_client.with_assertion(&resolved.oauth, &resolved.token_url, ports).await;
+        let endpoint = TokenEndpoint {
+            oauth: &resolved.oauth,
+            url: &resolved.token_url,
+            client: &oauth_client,
+        };
         let request = endpoint.client_credentials(&scopes);
-        let tokens = platform::tokens(ports, &resolved.oauth, request).await;
+        let tokens = platform::request_tokens(ports, &resolved.oauth, request).await;
         let tokens = tokens.map_err(|error| token_problem(&self.connector.name, &error))?;
         let (expires_at, granted) = (tokens.expires_at, tokens.scopes.clone());
         let mut values = self.values.clone();
@@ -82,7 +86,7 @@ impl ConnectRequest<'_> {
             }
             _ => false,
         };
-        let difference = if self.presets.conflict_with(&credentials.fields) {
+        let difference = if self.presets.conflicts_with(&credentials.fields) {
             Some("than the app expects")
         } else {
             (is_different_account && !self.allows_other_account).then_some("than before")
@@ -135,7 +139,7 @@ impl ConnectRequest<'_> {
             StoreOutcome::NothingWritten if matches!(self.connection, ConnectTarget::New(_)) => {
                 Err(connection_limit_reached(context.caller))
             }
-            StoreOutcome::NothingWritten => Err(Problem::no_connection()),
+            StoreOutcome::NothingWritten => Err(Problem::connection_not_found()),
         }
     }
 }
@@ -143,7 +147,9 @@ impl ConnectRequest<'_> {
 /// The error if the platform does not issue a token to the app.
 fn token_problem(name: &str, error: &TokenError) -> Problem {
     match error.kind {
-        TokenErrorKind::Temporary | TokenErrorKind::Unreadable => platform::unreachable(name),
+        TokenErrorKind::Temporary | TokenErrorKind::Unreadable => {
+            platform::unreachable_problem(name)
+        }
         _ => {
             let code = error.code.as_deref().unwrap_or("no reason");
             let detail = format!("{name} rejects the OAuth client (`{code}`). Nothing was stored.");

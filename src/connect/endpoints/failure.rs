@@ -18,7 +18,7 @@ impl AttemptFailure {
 
 /// The failure if nothing was written: the connection to reconnect no longer exists, or no new
 /// connection is allowed.
-pub(super) fn nothing_written(attempt: &Attempt) -> AttemptFailure {
+pub(super) fn write_failure(attempt: &Attempt) -> AttemptFailure {
     if attempt.reconnects == 1 {
         let detail = "The connection was deleted in the meantime.";
         return AttemptFailure::new(AttemptErrorCode::ConnectionNotFound, detail);
@@ -200,7 +200,7 @@ mod tests {
         ] {
             assert_eq!(platform_error_suffix(&error(Denied, code, description)), expected);
         }
-        for (kind, agreed, exchanged) in [
+        for (kind, authorization_code, exchange_code) in [
             (Denied, "did not grant access", "no longer accepts its own code"),
             (GrantRejected, "did not grant access", "no longer accepts its own code"),
             (ClientRejected, "rejects the app (e): No.", "rejects the app (e): No."),
@@ -211,8 +211,8 @@ mod tests {
             let error = error(kind, Some("e"), Some("No"));
             let (first, second) =
                 (authorization_failure("Acme", &error), exchange_failure("Acme", &error));
-            assert!(first.detail.contains(agreed), "{}", first.detail);
-            assert!(second.detail.contains(exchanged), "{}", second.detail);
+            assert!(first.detail.contains(authorization_code), "{}", first.detail);
+            assert!(second.detail.contains(exchange_code), "{}", second.detail);
         }
     }
 }

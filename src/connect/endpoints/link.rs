@@ -6,9 +6,9 @@
 use std::slice;
 
 use super::pages::Page;
-use super::start_urls::StartUrls;
+use super::start_urls::StartUrlCache;
 use super::{
-    Browser, browser, connector, cookie_for, decrypt_error, is_own_page, no_vault_keys,
+    Browser, browser, connector, cookie_for, decrypt_error, is_from_own_page, missing_vault_keys,
     redirect_uri, set_cookie,
 };
 use crate::auth::Shard;
@@ -22,7 +22,7 @@ use crate::auth::statements::{complete_move, select_forward};
 use crate::auth::token::Token;
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::detail::Kind;
-use crate::catalog::logos::FOLDER;
+use crate::catalog::logos::LOGO_FOLDER;
 use crate::catalog::reader::Catalog;
 use crate::connect::attempt::{Attempt, AttemptSecrets, Status, code_parties};
 use crate::connect::client::OauthClient;
@@ -67,7 +67,7 @@ pub(super) const WINDOW_SCOPES: [Scope; 2] = [Scope::CatalogRead, Scope::Connect
 pub struct BrowserContext<'a, P> {
     pub config: &'a Config,
     pub catalog: &'a CatalogCache,
-    pub starts: &'a StartUrls,
+    pub starts: &'a StartUrlCache,
     pub ports: &'a Metered<'a, P>,
     /// Milliseconds since 1970-01-01 UTC.
     pub now: u64,
@@ -121,18 +121,18 @@ impl<P: Ports> BrowserContext<'_, P> {
         let connector = self.connector(&attempt).await?;
         let name = connector.as_ref().map_or(&attempt.platform, |connector| &connector.name);
         let wording = &context.wording;
-        let owner = wording.say(owner_of(attempt.identity_type), &[]);
+        let owner = wording.format_text(describe_owner(attempt.identity_type), &[]);
         let values =
             [("platform", name.as_str()), ("identity", &attempt.identity), ("owner", &owner)];
         let paragraphs = [&connect::LINK_WHAT, &connect::LINK_WHEN, &connect::LINK_OTHERWISE];
         let page = Page {
-            button: Some((request.path.clone(), wording.say(&connect::LINK_YES, &values))),
+            button: Some((request.path.clone(), wording.format_text(&connect::LINK_YES, &values))),
             // Show only logos that this service hosts: another host would learn who connects to
             // which platform.
             platform_logo: connector
                 .as_ref()
                 .map(|connector| connector.image.clone())
-                .filter(|image| image.starts_with(FOLDER) || image.starts_with("data:")),
+                .filter(|image| image.starts_with(LOGO_FOLDER) || image.starts_with("data:")),
             ..context.page(200, &connect::LINK_TITLE, &paragraphs, &values)
         };
         Ok(page.response())
@@ -141,17 +141,17 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Handles the confirmation: binds the attempt to the browser, and redirects to the platform.
     pub async fn confirm_link(&self, request: &Request, link: &str) -> Result<Response, Problem> {
         // A form on another site must not confirm for the user.
-        if !is_own_page(request) {
+        if !is_from_own_page(request) {
             return Ok(self.cross_site_page().response());
         }
         if let Some(page) = self.check_secret(Purpose::Link, link).await? {
             return Ok(page.response());
         }
         let keys = &self.config.vault_keys;
-        let sent_cookie =
+        let request_cookie =
             Browser::authenticated(request, keys).map(|browser| browser.secret.to_owned());
-        let cookie = sent_cookie.or_else(|| keys.mint(Purpose::Browser, self.ports));
-        let cookie = cookie.ok_or_else(no_vault_keys)?;
+        let cookie = request_cookie.or_else(|| keys.mint(Purpose::Browser, self.ports));
+        let cookie = cookie.ok_or_else(missing_vault_keys)?;
         let (hash_of_link, cookie_hash) = (hash(link), hash(&cookie));
         self.complete_move(&hash_of_link).await?;
         let sets = self.ports.batch(vec![
@@ -222,7 +222,7 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// The connect window's URL to repeat an attempt that started there, with the same token.
     /// Returns `None` when the token has expired. The URL is a secret of the attempt's browser, so
     /// no other page may contain it.
-    pub(super) fn url_to_repeat(&self, attempt: &Attempt) -> Option<String> {
+    pub(super) fn repeat_url(&self, attempt: &Attempt) -> Option<String> {
         let token = self.config.sessions.verify(&self.secrets(attempt).ok()??.window?)?;
         self.window_url(attempt, &token).filter(|_| self.now < token.expires_at)
     }
@@ -387,7 +387,7 @@ impl<P: Ports> BrowserContext<'_, P> {
         values: Values<'_>,
     ) -> Page {
         Page {
-            app_url: self.wording.look.url.map(str::to_owned),
+            app_url: self.wording.appearance.url.map(str::to_owned),
             ..Page::new(&self.wording, status, heading, paragraphs, values)
         }
     }
@@ -420,14 +420,15 @@ impl<P: Ports> BrowserContext<'_, P> {
     /// Adds the link back to the app, if the attempt has a return URL.
     pub(super) fn with_return_link(&self, mut page: Page, attempt: &Attempt) -> Page {
         let url = final_return_url(attempt).filter(|url| !is_window(url));
-        page.links
-            .extend(url.map(|url| (url, self.wording.say(&connect::GO_BACK_TO_THE_APP, &[]))));
+        page.links.extend(
+            url.map(|url| (url, self.wording.format_text(&connect::GO_BACK_TO_THE_APP, &[]))),
+        );
         page
     }
 }
 
 /// Describes the owner of a connection in a sentence.
-const fn owner_of(identity_type: IdentityType) -> &'static Text {
+const fn describe_owner(identity_type: IdentityType) -> &'static Text {
     match identity_type {
         IdentityType::User => &connect::USER,
         IdentityType::Team => &connect::TEAM,

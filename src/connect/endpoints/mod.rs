@@ -4,7 +4,7 @@ pub mod attempt;
 pub mod attempts;
 pub mod callback;
 mod callback_pages;
-pub(crate) mod chosen_client;
+pub(crate) mod client_choice;
 pub mod code;
 mod direct;
 mod failure;
@@ -47,17 +47,17 @@ pub fn redirect_uri(origin: &str) -> String {
 /// Reads and checks a body with secrets to store, for endpoints without query parameters. Fails if the service has no
 /// key to encrypt them.
 pub(crate) fn body_with_secrets(context: &Context<'_>) -> Result<BodyReader, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     body.finish()?;
     if context.config().vault_keys.is_empty() {
-        return Err(no_vault_keys());
+        return Err(missing_vault_keys());
     }
     Ok(body)
 }
 
 /// The error if the service has no key to encrypt with.
-pub fn no_vault_keys() -> Problem {
+pub fn missing_vault_keys() -> Problem {
     let detail = "The service can't store credentials: its operator must set `VAULT_KEYS`, for example with `npm run vault-keys -- rotate`.";
     let problem = Problem::unavailable("`VAULT_KEYS` is missing or malformed");
     Problem { detail: detail.into(), ..problem }
@@ -66,7 +66,7 @@ pub fn no_vault_keys() -> Problem {
 /// The error if a secret can't be encrypted.
 pub fn encrypt_error(error: SealError) -> Problem {
     match error {
-        SealError::NoKey => no_vault_keys(),
+        SealError::NoKey => missing_vault_keys(),
         SealError::TooLong => Problem::unavailable(format!("encrypting: {error}")),
     }
 }
@@ -159,7 +159,7 @@ fn set_cookie(value: &str) -> String {
 }
 
 /// Whether a page of this service sent the request.
-pub(crate) fn is_own_page(request: &Request) -> bool {
+pub(crate) fn is_from_own_page(request: &Request) -> bool {
     let site = request.header("sec-fetch-site");
     let origin = request.header("origin");
     site.is_none_or(|site| site == "same-origin")
@@ -168,7 +168,7 @@ pub(crate) fn is_own_page(request: &Request) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Browser, browser, cookie_for, decrypt_error, is_own_page};
+    use super::{Browser, browser, cookie_for, decrypt_error, is_from_own_page};
     use crate::auth::Shard;
     use crate::auth::key::hash;
     use crate::credentials::OpenError;
@@ -226,7 +226,7 @@ mod tests {
             (&[("sec-fetch-site", "same-origin")], false),
             (&[], false),
         ] {
-            assert_eq!(is_own_page(&request_with(headers)), is_own, "{headers:?}");
+            assert_eq!(is_from_own_page(&request_with(headers)), is_own, "{headers:?}");
         }
     }
 

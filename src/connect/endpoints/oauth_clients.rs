@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use crate::auth::Principal;
 use crate::catalog::detail::{AuthMethod, Server, TokenAuth};
-use crate::catalog::endpoints::respond::no_platform;
+use crate::catalog::endpoints::respond::platform_not_found;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{DEFAULT_CLIENT, OauthClient, seal_context, seal_id};
 use crate::connect::endpoints::{
-    chosen_client, connector, encrypt_error, no_vault_keys, redirect_uri,
+    chosen_client, connector, encrypt_error, missing_vault_keys, redirect_uri,
 };
-use crate::connect::method::{Connector, objection};
+use crate::connect::method::{Connector, validation_error};
 use crate::connect::statements::{self, NewClient, NewSecret};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
@@ -48,9 +48,12 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let paging = Paging::read(&query);
     let offset = paging.limit.saturating_mul(paging.page.saturating_sub(1));
     let (guard, mut statements) = (context.guard(), Statements::default());
-    let rows =
-        statements.ask::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
-    let count = statements.ask::<Count>(statements::count_clients(&guard));
+    let rows = statements.push_query::<OauthClient>(statements::select_clients(
+        &guard,
+        paging.limit,
+        offset,
+    ));
+    let count = statements.push_query::<Count>(statements::count_clients(&guard));
     Ok(Handler::render(statements, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let total = results.first(count)?.map_or(0, |count| count.total);
@@ -67,7 +70,8 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let name = requested_name(context)?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let platform = fold(context.argument(0));
-    let client = statements.ask::<OauthClient>(statements::select_client(&guard, &platform, &name));
+    let client =
+        statements.push_query::<OauthClient>(statements::select_client(&guard, &platform, &name));
     Ok(Handler::render(statements, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform, &name))?;
         Ok(Response::json(
@@ -83,7 +87,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (guard, mut statements) = (context.guard(), Statements::default());
     let platform = fold(context.argument(0));
     let deleted =
-        statements.ask::<OauthClient>(statements::delete_client(&guard, &platform, &name));
+        statements.push_query::<OauthClient>(statements::delete_client(&guard, &platform, &name));
     Ok(Handler::delete(statements, deleted, move || no_client(&platform, &name)))
 }
 
@@ -110,13 +114,13 @@ pub fn body_and_name(context: &Context<'_>) -> Result<(BodyReader, String), Prob
     let mut body = context.body()?;
     body.finish()?;
     if context.config().vault_keys.is_empty() {
-        return Err(no_vault_keys());
+        return Err(missing_vault_keys());
     }
     Ok((body, name))
 }
 
 fn no_client(platform: &str, name: &str) -> Problem {
-    let noun = chosen_client::noun(&crate::util::nearest::shown(platform), name);
+    let noun = client_choice::describe(&crate::util::nearest::shown(platform), name);
     Problem::new(Code::OauthClientNotFound, format!("There is no {noun}."))
 }
 
@@ -194,7 +198,7 @@ async fn stored_platform<'a, P: Ports>(
 }
 
 /// The OAuth client in a request body.
-struct SentClient {
+struct ClientInput {
     auth_method: Option<String>,
     client_id: String,
     secret: Option<String>,
@@ -212,7 +216,7 @@ struct SentClient {
     warning: Option<String>,
 }
 
-impl SentClient {
+impl ClientInput {
     /// Reads the body, and reports the values that the platform's OAuth methods do not accept.
     fn read<P: Ports>(
         mut body: BodyReader,
@@ -279,11 +283,11 @@ pub async fn store<P: Ports>(
     let requested = fold(context.argument(0));
     let catalog = Catalog::open(cache, ports).await?;
     let Some(connector) = connector(&catalog, &requested).await? else {
-        return Err(no_platform(&requested, &catalog.platforms().await?, None));
+        return Err(platform_not_found(&requested, &catalog.platforms().await?, None));
     };
     let platform =
         stored_platform(&connector.platform, &requested, &name, principal, ports).await?;
-    let sent = SentClient::read(body, &connector, platform, ports)?;
+    let sent = ClientInput::read(body, &connector, platform, ports)?;
     let seal_id = seal_id(platform, &name);
     let seal_context = seal_context(&principal.account, principal.environment, &seal_id);
     let seal =
@@ -306,7 +310,7 @@ pub async fn store<P: Ports>(
         pkce: sent.pkce.as_deref(),
         now: context.now,
     };
-    let (previous, client) = put_client(context, &new, principal, ports).await?;
+    let (previous, client) = upsert_client(context, &new, principal, ports).await?;
     if sent.keeps_secret && client.variables != sent.variables {
         return Err(secret_required("variables"));
     }
@@ -318,7 +322,7 @@ pub async fn store<P: Ports>(
     let mut response = Response::json(client_json, NO_STORE);
     // A first try whose response was lost may already have created the client.
     let is_from_first_try =
-        |previous: OauthClient| ports.was_repeated() && previous.created_at == context.now;
+        |previous: OauthClient| ports.was_retried() && previous.created_at == context.now;
     if previous.is_none_or(is_from_first_try) {
         response.status = 201;
     }
@@ -326,7 +330,7 @@ pub async fn store<P: Ports>(
 }
 
 /// Stores a client. Returns the previous row, if any, and the new one.
-async fn put_client<P: Ports>(
+async fn upsert_client<P: Ports>(
     context: &Context<'_>,
     new: &NewClient<'_>,
     principal: &Principal,
@@ -340,7 +344,7 @@ async fn put_client<P: Ports>(
     let max_clients = if capacity.is_ok() { MAX_CLIENTS } else { 0 };
     let batch = vec![
         select.clone(),
-        statements::put_client(principal, new, max_clients),
+        statements::upsert_client(principal, new, max_clients),
         select,
         statements::retry_rejected(principal, new.platform, new.name, context.now),
     ];
@@ -388,8 +392,8 @@ fn check_variables<P: Ports>(
             body.invalid(&["variables", name], "is not a variable of the platform's OAuth methods");
             continue;
         };
-        let in_address = || method.address_objection(servers, name, value).map(str::to_owned);
-        if let Some(message) = objection(field, value, &matcher).or_else(in_address) {
+        let in_address = || method.address_error(servers, name, value).map(str::to_owned);
+        if let Some(message) = validation_error(field, value, &matcher).or_else(in_address) {
             body.invalid(&["variables", name], &message);
         }
     }

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use base64ct::{Base64, Encoding as _};
 use sha2::{Digest as _, Sha256};
 
-use crate::branding::rules::text_on;
+use crate::branding::rules::text_color_on;
 use crate::http::message::{NO_STORE, Response};
-use crate::http::page::source_of;
+use crate::http::page::csp_source;
 use crate::texts::language::Language;
 use crate::texts::{Text, Values, Wording, connect};
 
@@ -74,7 +74,7 @@ pub fn escape(text: &str) -> String {
 
 /// The CSS that gives buttons the app's colour. Returns `None` unless `color` is valid.
 fn button_css(color: &str) -> Option<String> {
-    let text = text_on(color)?;
+    let text = text_color_on(color)?;
     Some(format!(":root{{--brand:{color};--on-brand:{text}}}"))
 }
 
@@ -89,12 +89,12 @@ impl Page {
     ) -> Self {
         Self {
             language: wording.language,
-            heading: wording.say(heading, values),
-            paragraphs: paragraphs.iter().map(|text| wording.say(text, values)).collect(),
-            go_back: wording.say(&connect::GO_BACK, &[]),
-            app: wording.look.name.map(str::to_owned),
-            app_logo: wording.look.logo_url.map(str::to_owned),
-            app_color: wording.look.color.map(str::to_owned),
+            heading: wording.format_text(heading, values),
+            paragraphs: paragraphs.iter().map(|text| wording.format_text(text, values)).collect(),
+            go_back: wording.format_text(&connect::GO_BACK, &[]),
+            app: wording.appearance.name.map(str::to_owned),
+            app_logo: wording.appearance.logo_url.map(str::to_owned),
+            app_color: wording.appearance.color.map(str::to_owned),
             status,
             ..Self::default()
         }
@@ -167,7 +167,7 @@ impl Page {
         response.add("cache-control", NO_STORE);
         response.add("content-language", self.language.code());
         response.add("vary", "accept-language");
-        let source = source_of(self.app_logo.as_deref());
+        let source = csp_source(self.app_logo.as_deref());
         let mut policy = POLICY.replace("img-src 'self'", &format!("img-src 'self'{source}"));
         if let Some(css) = css {
             let hash = Base64::encode_string(&Sha256::digest(css));

@@ -22,7 +22,7 @@ use crate::terms::Method;
 use crate::util::json;
 
 /// The timeout of a request, in milliseconds.
-pub const DEADLINE_MS: u32 = 20_000;
+pub const TIMEOUT_MS: u32 = 20_000;
 
 /// The result of verifying credentials at the platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,12 +115,12 @@ impl PlatformAuth<'_> {
 }
 
 /// Sends a token request and reads its response.
-pub async fn tokens<P: Http + Clock>(
+pub async fn request_tokens<P: Http + Clock>(
     ports: &P,
     oauth: &OAuth2,
     request: HttpRequest,
 ) -> Result<Tokens, TokenError> {
-    let response = ports.send(request, DEADLINE_MS).await;
+    let response = ports.send(request, TIMEOUT_MS).await;
     response::read(oauth, &response, ports.now())
 }
 
@@ -152,7 +152,7 @@ async fn send<P: Http>(
     }
     let body = body.unwrap_or_default().into_bytes();
     let request = HttpRequest { method: request.method, url, headers, body };
-    Some(ports.send(request, DEADLINE_MS).await)
+    Some(ports.send(request, TIMEOUT_MS).await)
 }
 
 /// Verifies credentials with the connector's `verify` request.
@@ -163,7 +163,7 @@ pub async fn verify<P: Http + Clock>(ports: &P, auth: PlatformAuth<'_>) -> Verdi
     };
     match send(ports, auth, &verify.request).await {
         None => Verdict::NotChecked,
-        Some(Err(HttpError::TimedOut | HttpError::Unreachable | HttpError::CallerLeft)) => {
+        Some(Err(HttpError::TimedOut | HttpError::Unreachable | HttpError::CallerDisconnected)) => {
             Verdict::Unavailable { status: None, retry_after_ms: None }
         }
         Some(Err(HttpError::TooLarge)) => Verdict::Accepted,
@@ -353,7 +353,7 @@ pub fn is_sendable(method: &AuthMethod) -> bool {
 }
 
 /// The error if the platform is unreachable.
-pub fn unreachable(name: &str) -> Problem {
+pub fn unreachable_problem(name: &str) -> Problem {
     let detail =
         format!("{name} can't be reached at the moment. Nothing was stored. Try again later.");
     Problem::new(Code::PlatformUnreachable, detail)

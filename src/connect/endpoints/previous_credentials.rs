@@ -58,7 +58,7 @@ impl PreviousCredentials {
         (method, client): (&str, &str),
         new: &Credentials,
     ) -> Option<String> {
-        let has_ended = self.reason_code.as_deref() == Some(machine::GRANT_ENDED);
+        let has_ended = self.reason_code.as_deref() == Some(machine::REASON_GRANT_ENDED);
         if has_ended || self.auth_method != method || self.client != client {
             return None;
         }

@@ -19,7 +19,7 @@ use crate::storage::metering::Metered;
 use crate::terms::Environment;
 
 /// The timeout of a revocation, in milliseconds. Short, because deleting a connection waits for it.
-const DEADLINE_MS: u32 = 5_000;
+const TIMEOUT_MS: u32 = 5_000;
 
 /// A row of `revocations`.
 #[derive(Debug, Clone, Deserialize)]
@@ -97,7 +97,7 @@ pub async fn revoke<P: Ports>(
     let Some(request) = request(config, cache, ports, row, client).await else {
         return Outcome::TryAgain;
     };
-    let response = ports.send(request, DEADLINE_MS).await;
+    let response = ports.send(request, TIMEOUT_MS).await;
     let outcome = outcome(&response, ports.now());
     if outcome != Outcome::TryAgain {
         let is_revoked = outcome == Outcome::Revoked;
@@ -128,7 +128,7 @@ async fn request<P: Ports>(
     let connector = connector(&catalog, &row.platform).await.ok()??;
     let method = connector.find_method(&row.auth_method)?;
     let MethodKind::OAuth2(oauth) = &method.kind else { return None };
-    let credentials = credentials.completed(method, &variables);
+    let credentials = credentials.with_missing_fields(method, &variables);
     let tokens = credentials.tokens.as_ref()?;
     let stored = |name: &str| credentials.variable(name);
     let resolved =

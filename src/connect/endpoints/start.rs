@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::chosen_client;
 use super::previous_credentials::PreviousCredentials;
-use super::window_link::{Choice, choose_method, takes_fields};
-use super::{connector, no_vault_keys};
+use super::window_link::{MethodChoice, choose_method, needs_user_input};
+use super::{connector, missing_vault_keys};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::{Caller, Principal};
 use crate::catalog::detail::{AuthMethod, Grant, Kind, OAuth2};
@@ -21,7 +21,7 @@ use crate::connections::draft::NewConnection;
 use crate::connections::endpoints::create::{
     connection_exists, internal_missing_field, outside_token_connections, outside_token_scope,
 };
-use crate::connections::endpoints::no_platform::no_platform;
+use crate::connections::endpoints::platform_not_found::platform_not_found;
 use crate::connections::model::{Connection, ConnectionId};
 use crate::connections::rules::DEFAULT_LABEL;
 use crate::connections::statements::one;
@@ -48,7 +48,7 @@ struct SelectedRows {
 
 /// A request to connect, with its statements. The caller is not authenticated yet.
 #[derive(Debug)]
-struct NewConnect<'a> {
+struct PreparedConnect<'a> {
     context: &'a Context<'a>,
     body: BodyReader,
     target: RequestedTarget,
@@ -82,13 +82,13 @@ pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let restriction = context.caller.restriction();
-    let client = chosen_client::requested(&mut body, restriction)?;
+    let client = client_choice::requested(&mut body, restriction)?;
     if let Some(id) = body.text("connection") {
-        return by_id(context, body, &id, client, ports);
+        return prepare_reconnection(context, body, &id, client, ports);
     }
     let has_platform = body.has("platform");
     let platform = body.text("platform").map(|platform| fold(&platform));
@@ -113,7 +113,7 @@ pub async fn handle<'a, P: Ports>(
             let Some(connector) = connector(&catalog, platform).await? else {
                 let platform = platform.clone();
                 return Ok(Handler::catalog(async move {
-                    no_platform(context, body, &platform, ports).await
+                    platform_not_found(context, body, &platform, ports).await
                 }));
             };
             Some((platform.clone(), connector))
@@ -130,21 +130,30 @@ pub async fn handle<'a, P: Ports>(
     let platform = if is_allowed { connector.platform.clone() } else { requested };
     let key = [platform.as_str(), &label, &owner.identity];
     let selected = SelectedRows {
-        connection: statements.ask(one::select_by_key(&guard, &platform, &label, &owner.identity)),
-        previous: statements.ask(statements::select_credentials_by_key(
+        connection: statements.push_query(one::select_by_key(
             &guard,
             &platform,
             &label,
             &owner.identity,
         )),
-        client: statements.ask(statements::select_client_by_key(&guard, key, client.as_deref())),
+        previous: statements.push_query(statements::select_credentials_by_key(
+            &guard,
+            &platform,
+            &label,
+            &owner.identity,
+        )),
+        client: statements.push_query(statements::select_client_by_key(
+            &guard,
+            key,
+            client.as_deref(),
+        )),
     };
     let target = RequestedTarget::ByKey { connector: Box::new(connector), platform, label, owner };
-    into_handler(NewConnect { context, body, target, client, selected }, statements, ports)
+    into_handler(PreparedConnect { context, body, target, client, selected }, statements, ports)
 }
 
 /// Prepares a request that names its connection by id.
-fn by_id<'a, P: Ports>(
+fn prepare_reconnection<'a, P: Ports>(
     context: &'a Context<'a>,
     mut body: BodyReader,
     id: &str,
@@ -160,25 +169,25 @@ fn by_id<'a, P: Ports>(
     let (guard, id) = (context.guard(), ConnectionId::parse(id).unwrap_or_default());
     let mut statements = Statements::default();
     let selected = SelectedRows {
-        connection: statements.ask(one::select(&guard, &id)),
-        previous: statements.ask(statements::select_credentials(&guard, &id)),
-        client: statements.ask(statements::select_chosen_client_for(
+        connection: statements.push_query(one::select(&guard, &id)),
+        previous: statements.push_query(statements::select_credentials(&guard, &id)),
+        client: statements.push_query(statements::select_chosen_client_for(
             &guard,
             &id,
             client.as_deref(),
         )),
     };
-    let new = NewConnect { context, body, target: RequestedTarget::ById, client, selected };
+    let new = PreparedConnect { context, body, target: RequestedTarget::ById, client, selected };
     into_handler(new, statements, ports)
 }
 
 fn into_handler<'a, P: Ports>(
-    new: NewConnect<'a>,
+    new: PreparedConnect<'a>,
     statements: Statements,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
     if new.context.config().vault_keys.is_empty() {
-        return Err(no_vault_keys());
+        return Err(missing_vault_keys());
     }
     Ok(Handler::new(statements, move |results, principal| async move {
         new.respond(&principal, &results, ports).await
@@ -239,7 +248,7 @@ pub(super) enum ConnectTarget {
     Existing(Box<Connection>),
 }
 
-impl NewConnect<'_> {
+impl PreparedConnect<'_> {
     /// Connects the account, or starts an attempt.
     async fn respond<P: Ports>(
         self,
@@ -257,7 +266,7 @@ impl NewConnect<'_> {
         let client = results.first(selected.client)?;
         let current =
             previous.as_ref().map(|previous: &PreviousCredentials| previous.client.as_str());
-        let client_name = chosen_client::name(chosen.as_deref(), current).to_owned();
+        let client_name = client_choice::name(chosen.as_deref(), current).to_owned();
 
         let requested = body.text("authMethod");
         let id = requested
@@ -266,24 +275,24 @@ impl NewConnect<'_> {
         let wants_link = body.boolean("link").unwrap_or(false);
         let (method, is_user_choice) =
             match choose_method(&connector, id, wants_link, client.as_ref()) {
-                Ok(Choice::Method(method)) => (method, false),
-                Ok(Choice::ByUser(first)) => (first, true),
+                Ok(MethodChoice::Method(method)) => (method, false),
+                Ok(MethodChoice::ByUser(first)) => (first, true),
                 Err(message) => return Err(body.refuse(&["authMethod"], &message, None)),
             };
         let client = client.filter(|client| client.is_for(&method.id));
         let variables = client.as_ref().map(OauthClient::variables).unwrap_or_default();
         let mut field_values = body.text_members("fields").unwrap_or_default();
         let fixed = body.text_members("fixedFields").unwrap_or_default();
-        let sent = Presets { fields: field_values.clone(), fixed, lang: body.text("lang") };
-        let presets = sent.clone().with_token_presets(context.caller, &mut body);
+        let sent_presets = Presets { fields: field_values.clone(), fixed, lang: body.text("lang") };
+        let presets = sent_presets.clone().with_token_presets(context.caller, &mut body);
         presets.apply(method, &mut field_values);
         let in_window =
-            wants_link && (is_user_choice || takes_fields(method, &field_values, &variables));
+            wants_link && (is_user_choice || needs_user_input(method, &field_values, &variables));
         // Outside the connect window, `fields` are checked like values that the user entered.
-        let fields = if in_window { sent.fields } else { BTreeMap::new() };
-        let offered =
+        let fields = if in_window { sent_presets.fields } else { BTreeMap::new() };
+        let offered_methods =
             connector.auth_methods.iter().filter(|one| is_user_choice || one.id == method.id);
-        Presets { fields, ..sent }.check(&connector, offered, &mut body, ports);
+        Presets { fields, ..sent_presets }.check(&connector, offered_methods, &mut body, ports);
         let mut request = ConnectRequest {
             context,
             principal,
@@ -300,7 +309,7 @@ impl NewConnect<'_> {
         };
         if in_window {
             if !is_user_choice && method.is_oauth2() && client.is_none() {
-                return Err(chosen_client::missing(&connector, method, &request.client));
+                return Err(client_choice::missing(&connector, method, &request.client));
             }
             return request.start_in_window(body, ports).await;
         }
@@ -321,8 +330,11 @@ async fn resolve_target<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<(Connector, ConnectTarget), Problem> {
     // Each reconnection stores events, so a full database accepts only those that repair a connection.
-    let is_repair = |holder: &Connection| holder.state.is_broken();
-    if existing.as_ref().is_some_and(|holder| !is_repair(holder) || (name, tags) != (None, None)) {
+    let is_repair = |existing: &Connection| existing.state.is_broken();
+    if existing
+        .as_ref()
+        .is_some_and(|existing| !is_repair(existing) || (name, tags) != (None, None))
+    {
         context.ensure_capacity()?;
     }
     Ok(match (target, existing) {
@@ -344,27 +356,27 @@ async fn resolve_target<P: Ports>(
             };
             (*connector, ConnectTarget::New(Box::new(new)))
         }
-        (RequestedTarget::ByKey { connector, owner, .. }, Some(holder)) => {
+        (RequestedTarget::ByKey { connector, owner, .. }, Some(existing)) => {
             // A token with an identity type can reconnect only connections of that type.
-            let has_owner_type = holder.identity_type == owner.identity_type;
-            if holder.state != State::Failed || !has_owner_type {
-                return Err(key_taken(&holder, context.caller));
+            let has_owner_type = existing.identity_type == owner.identity_type;
+            if existing.state != State::Failed || !has_owner_type {
+                return Err(key_taken(&existing, context.caller));
             }
-            (*connector, ConnectTarget::Existing(Box::new(holder)))
+            (*connector, ConnectTarget::Existing(Box::new(existing)))
         }
-        (RequestedTarget::ById, Some(holder)) => {
+        (RequestedTarget::ById, Some(existing)) => {
             let catalog = Catalog::open(context.service.catalog(), ports).await?;
-            let connector = connector(&catalog, &holder.platform).await?;
-            let connector = connector.ok_or_else(|| platform_removed(&holder.platform))?;
-            (connector, ConnectTarget::Existing(Box::new(holder)))
+            let connector = connector(&catalog, &existing.platform).await?;
+            let connector = connector.ok_or_else(|| platform_removed(&existing.platform))?;
+            (connector, ConnectTarget::Existing(Box::new(existing)))
         }
-        (RequestedTarget::ById, None) => return Err(Problem::no_connection()),
+        (RequestedTarget::ById, None) => return Err(Problem::connection_not_found()),
     })
 }
 
 /// The error if another connection has the key, with instructions if the caller can see it.
-fn key_taken(holder: &Connection, caller: &Caller) -> Problem {
-    let mut problem = connection_exists(holder, caller);
+fn key_taken(existing: &Connection, caller: &Caller) -> Problem {
+    let mut problem = connection_exists(existing, caller);
     if matches!(problem.extension, Extension::ConnectionId(_)) {
         problem.detail =
             format!("{} To connect it again, send its id as `connection`.", problem.detail).into();
@@ -416,7 +428,7 @@ impl ConnectRequest<'_> {
             body.invalid(&["scopes"], "applies only to OAuth 2.0 methods");
         }
         let oauth_problem =
-            chosen_client::problem(connector, method, (client, &self.client), &field_values);
+            client_choice::problem(connector, method, (client, &self.client), &field_values);
         self.values = method.fill(connector, &field_values, ports, |name, message| {
             // Report the missing OAuth client first: the user can't fix it.
             if oauth_problem.is_none()
@@ -456,8 +468,8 @@ impl ConnectRequest<'_> {
         match oauth.grant {
             Grant::AuthorizationCode => {
                 let pkce = client.pkce.unwrap_or(oauth.pkce);
-                let at_platform = Some((pkce, code_parties(oauth, &client)));
-                self.start_attempt(ports, at_platform, &scopes, return_url).await
+                let platform_link = Some((pkce, code_parties(oauth, &client)));
+                self.start_attempt(ports, platform_link, &scopes, return_url).await
             }
             Grant::ClientCredentials | Grant::AccountCredentials => {
                 self.store_client_credentials(ports, &resolved, &client, scopes).await

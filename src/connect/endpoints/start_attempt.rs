@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::start::{ConnectRequest, ConnectTarget};
-use super::{Browser, encrypt_error, is_own_page, no_vault_keys};
+use super::{Browser, encrypt_error, is_from_own_page, missing_vault_keys};
 use crate::agents::approval::{NewLink, seal_context};
 use crate::auth::key::hash;
 use crate::auth::token::Grant;
@@ -12,8 +12,8 @@ use crate::auth::{Caller, Shard};
 use crate::branding::Branding;
 use crate::catalog::detail::Pkce;
 use crate::connect::attempt::{
-    Attempt, AttemptSecrets, LIFETIME_MS, MAX_OPEN_PER_ACCOUNT, MAX_OPEN_PER_IDENTITY, MAX_STARTED,
-    StoredStatus,
+    Attempt, AttemptSecrets, LIFETIME_MS, MAX_OPEN_PER_ACCOUNT, MAX_OPEN_PER_IDENTITY,
+    MAX_STARTED_PER_IDENTITY, StoredStatus,
 };
 use crate::connect::statements;
 use crate::connections::endpoints::create::connection_limit_reached;
@@ -59,14 +59,14 @@ struct PendingAttempt<'a> {
 }
 
 impl ConnectRequest<'_> {
-    /// Stores an attempt and returns its link. `at_platform` has the PKCE method and the
+    /// Stores an attempt and returns its link. `platform_link` has the PKCE method and the
     /// [`code_parties`](crate::connect::attempt::code_parties) of a link to the platform. With
     /// `None`, the link leads to the connect window, where the user enters secrets that must not be
     /// sent through a chat.
     pub(super) async fn start_attempt<P: Ports>(
         self,
         ports: &Metered<'_, P>,
-        at_platform: Option<(Pkce, String)>,
+        platform_link: Option<(Pkce, String)>,
         scopes: &[String],
         return_url: Option<String>,
     ) -> Result<Response, Problem> {
@@ -75,19 +75,19 @@ impl ConnectRequest<'_> {
         let shard = Shard::new(ports.number()).unwrap_or_default();
         let secret = |purpose| {
             let secret = context.config().vault_keys.mint(purpose, ports);
-            secret.map(|secret| shard.mark(secret)).ok_or_else(no_vault_keys)
+            secret.map(|secret| shard.mark(secret)).ok_or_else(missing_vault_keys)
         };
         let (id, link) = (ports.uuid(), secret(Purpose::Link)?);
         let state = secret(Purpose::State)?;
         let state_hash = hash(&state);
         // The connect window of this service starts attempts in the user's browser, so they are bound to it without another
         // confirmation.
-        let is_window = context.caller.token().is_some() && is_own_page(request);
+        let is_window = context.caller.token().is_some() && is_from_own_page(request);
         let keys = &context.config().vault_keys;
         let cookie = Browser::authenticated(request, keys).filter(|_| is_window);
         let session = context.caller.token().filter(|token| token.grant.is_none());
         let mut expires_at = context.now.saturating_add(LIFETIME_MS);
-        if let (None, Some(token)) = (&at_platform, session) {
+        if let (None, Some(token)) = (&platform_link, session) {
             // The window gets a token that expires with the attempt, so the attempt must not
             // outlive the token that started it.
             expires_at = expires_at.min(token.expires_at);
@@ -106,7 +106,7 @@ impl ConnectRequest<'_> {
             };
             self.seal(&id, &secrets, ports)
         };
-        let sealed = at_platform.map(seal).transpose()?;
+        let sealed = platform_link.map(seal).transpose()?;
         let attempt = Attempt {
             scopes: json::text(&scopes),
             return_url,
@@ -118,7 +118,7 @@ impl ConnectRequest<'_> {
         let (link_hash, now) = (hash(&link), context.now);
         let (authorization_url, link) = match context.caller.grant() {
             Some(grant) => {
-                let (url, row) = link_of_agent(context, &attempt, grant, &link, ports)?;
+                let (url, row) = agent_link(context, &attempt, grant, &link, ports)?;
                 (url, Some(row))
             }
             None => (format!("{}/connect/go/{link}", request.origin), None),
@@ -202,7 +202,7 @@ impl ConnectRequest<'_> {
 }
 
 /// The link for the agent of a grant, and the statement that stores the link.
-fn link_of_agent<P: Ports>(
+fn agent_link<P: Ports>(
     context: &Context<'_>,
     attempt: &Attempt,
     grant: &Grant,
@@ -238,7 +238,7 @@ async fn insert<P: Ports>(
     let mut batch = vec![
         statements::insert_attempt(attempt, hashes, is_by_token, now),
         statements::count_attempts(attempt, now),
-        statements::prune_attempts(now.saturating_sub(RETENTION_MS)),
+        statements::delete_old_attempts(now.saturating_sub(RETENTION_MS)),
     ];
     batch.extend(link);
     let sets = ports.batch(batch).await?;
@@ -290,15 +290,18 @@ impl ConnectTarget {
 }
 
 /// After this time in seconds, all attempts that are open now have expired.
-const WAIT: RetryAfter = RetryAfter(600);
+const RETRY_AFTER: RetryAfter = RetryAfter(600);
 
 fn too_many_attempts(open: &OpenAttempts, is_by_token: bool) -> Problem {
-    if is_by_token && open.of_identity < MAX_OPEN_PER_IDENTITY && open.started >= MAX_STARTED {
+    if is_by_token
+        && open.of_identity < MAX_OPEN_PER_IDENTITY
+        && open.started >= MAX_STARTED_PER_IDENTITY
+    {
         let detail = format!(
-            "This identity has started {MAX_STARTED} connect attempts within 10 minutes, which is the maximum. Wait, then retry."
+            "This identity has started {MAX_STARTED_PER_IDENTITY} connect attempts within 10 minutes, which is the maximum. Wait, then retry."
         );
         return Problem {
-            retry_after: Some(WAIT.0),
+            retry_after: Some(RETRY_AFTER.0),
             ..Problem::new(Code::TooManyRequests, detail)
         };
     }
@@ -310,5 +313,5 @@ fn too_many_attempts(open: &OpenAttempts, is_by_token: bool) -> Problem {
     let detail = format!(
         "{subject} has {max} open connect attempts, which is the maximum. Finish one, or wait until they expire."
     );
-    Problem { retry_after: Some(WAIT.0), ..Problem::new(Code::TooManyRequests, detail) }
+    Problem { retry_after: Some(RETRY_AFTER.0), ..Problem::new(Code::TooManyRequests, detail) }
 }

@@ -17,7 +17,7 @@ const START_URLS_TTL_MS: u64 = 60 * 1000;
 
 /// Caches the start URLs of each shard by its number, with the time of the query.
 #[derive(Debug, Default)]
-pub struct StartUrls(RefCell<BTreeMap<u16, (u64, Vec<StartUrl>)>>);
+pub struct StartUrlCache(RefCell<BTreeMap<u16, (u64, Vec<StartUrl>)>>);
 
 /// The page of the app from which its users start to connect accounts.
 #[derive(Debug, Clone, Deserialize)]
@@ -48,10 +48,10 @@ impl<P: Ports> BrowserContext<'_, P> {
             for url in urls {
                 let platform = start_urls.iter().find(|start| start.url == url);
                 let text = match platform.filter(|_| !is_one) {
-                    Some(start) => {
-                        self.wording.say(&connect::START_WITH, &[("platform", &start.platform)])
-                    }
-                    None => self.wording.say(&connect::START_IN_THE_APP, &[]),
+                    Some(start) => self
+                        .wording
+                        .format_text(&connect::START_WITH, &[("platform", &start.platform)]),
+                    None => self.wording.format_text(&connect::START_IN_THE_APP, &[]),
                 };
                 page.links.push((url.to_owned(), text));
             }

@@ -4,7 +4,7 @@ use crate::catalog::detail::AuthMethod;
 use crate::connect::endpoints::encrypt_error;
 use crate::connect::endpoints::platform::CheckOutcome;
 use crate::connect::statements::{
-    AccountWrite, NewCredentials, fail, select_connection, select_holder,
+    AccountWrite, NewCredentials, fail, select_connection, select_connection_by_key,
 };
 use crate::connections::draft::NewConnection;
 use crate::connections::model::Connection;
@@ -142,14 +142,14 @@ pub async fn store<P: Db + Random>(
             connected.update(*name, *tags, *version)
         }
     }];
-    batch.push(connected.put_credentials());
+    batch.push(connected.upsert_credentials());
     if let Some(attempt) = account.attempt {
         batch.push(connected.succeed(attempt));
     }
-    batch.push(connected.succeed_in_window());
+    batch.push(connected.mark_window_attempts_succeeded());
     let holder_index = batch.len();
     batch.push(match &target {
-        StoreTarget::New { new, .. } => select_holder(account.account, environment, new),
+        StoreTarget::New { new, .. } => select_connection_by_key(account.account, environment, new),
         StoreTarget::Existing { id, .. } => select_connection(account.account, environment, id),
     });
     let sets = ports.batch(batch).await?;

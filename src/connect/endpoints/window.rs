@@ -4,11 +4,11 @@ use super::link::BrowserContext;
 use super::{Browser, set_cookie};
 use crate::auth::Caller;
 use crate::branding::Branding;
-use crate::branding::statements::select_of_key;
+use crate::branding::statements::select_by_key;
 use crate::credentials::minted::Purpose;
 use crate::http::config::{AllowedOrigins, Config};
 use crate::http::message::{CONNECT_CODE, NO_STORE, Request, Response};
-use crate::http::page::{CONTENT_SECURITY_POLICY, source_of};
+use crate::http::page::{CONTENT_SECURITY_POLICY, csp_source};
 use crate::http::problem::Problem;
 use crate::ports::{Db as _, Ports, Random, RateLimit as _, first_row};
 use crate::util::json;
@@ -27,11 +27,11 @@ impl<P: Ports> BrowserContext<'_, P> {
             let allowed = self.ports.allow(&caller.rate_key().to_string()).await;
             allowed.map_err(|wait| Problem::rate_limited(caller.noun(), wait))?;
             if let Some(token) = caller.token() {
-                let sets = self.ports.batch(vec![select_of_key(&token.key_id)]).await?;
+                let sets = self.ports.batch(vec![select_by_key(&token.key_id)]).await?;
                 branding = first_row(&sets, 0)?.unwrap_or_default();
             }
         }
-        Ok(Response::json(json::bytes(&self.wording.look.with(&branding)), NO_STORE))
+        Ok(Response::json(json::bytes(&self.wording.appearance.with(&branding)), NO_STORE))
     }
 }
 
@@ -55,14 +55,14 @@ pub fn window(config: &Config, request: &Request, random: &impl Random) -> Respo
         CONTENT_SECURITY_POLICY
             .replace(
                 "img-src 'self'",
-                &format!("img-src 'self'{}", source_of(config.app_logo_url.as_deref())),
+                &format!("img-src 'self'{}", csp_source(config.app_logo_url.as_deref())),
             )
             .replace("frame-ancestors 'none'", &format!("frame-ancestors {ancestors}")),
     );
     // The cookie is set again even if the browser has it, so that it outlives the attempts that start in this window.
     let keys = &config.vault_keys;
-    let sent_cookie = Browser::authenticated(request, keys).map(Browser::cookie);
-    if let Some(cookie) = sent_cookie.or_else(|| keys.mint(Purpose::Browser, random)) {
+    let request_cookie = Browser::authenticated(request, keys).map(Browser::cookie);
+    if let Some(cookie) = request_cookie.or_else(|| keys.mint(Purpose::Browser, random)) {
         response.add("set-cookie", set_cookie(&cookie));
     }
     // An app that opens the window as a popup receives the result from it, so keep its access to

@@ -18,7 +18,7 @@ use crate::storage::metering::Metered;
 const NOT_IN_WINDOW_LINK: [&str; 5] = ["label", "name", "tags", "scopes", "allowOtherAccount"];
 
 /// The method of a link, or the user's choice of a method.
-pub(super) enum Choice<'a> {
+pub(super) enum MethodChoice<'a> {
     Method(&'a AuthMethod),
     /// The user chooses in the connect window. The value is the first usable method.
     ByUser(&'a AuthMethod),
@@ -30,19 +30,19 @@ pub(super) fn choose_method<'c>(
     id: Option<&str>,
     wants_link: bool,
     client: Option<&OauthClient>,
-) -> Result<Choice<'c>, String> {
+) -> Result<MethodChoice<'c>, String> {
     match id {
-        None if wants_link => choice_of_link(connector, client),
-        _ => connector.method(id).map(Choice::Method),
+        None if wants_link => default_method(connector, client),
+        _ => connector.method(id).map(MethodChoice::Method),
     }
 }
 
 /// The default method of a link: the only OAuth method with a client, or else the user's choice
 /// among the usable methods. The error is the end of a sentence that begins with `authMethod`.
-fn choice_of_link<'a>(
+fn default_method<'a>(
     connector: &'a Connector,
     client: Option<&OauthClient>,
-) -> Result<Choice<'a>, String> {
+) -> Result<MethodChoice<'a>, String> {
     let signs_in = |method: &AuthMethod| {
         let oauth = method.oauth2();
         oauth.is_some_and(|oauth| oauth.grant == Grant::AuthorizationCode)
@@ -50,19 +50,19 @@ fn choice_of_link<'a>(
     };
     let mut usable = connector.auth_methods.iter().filter(|method| signs_in(method));
     if let (Some(method), None) = (usable.next(), usable.next()) {
-        return Ok(Choice::Method(method));
+        return Ok(MethodChoice::Method(method));
     }
     let is_usable = |method: &&AuthMethod| !method.is_oauth2() || signs_in(method);
     match (connector.auth_methods.as_slice(), connector.auth_methods.iter().find(is_usable)) {
-        ([_] | [], _) => connector.method(None).map(Choice::Method),
-        (_, Some(first)) => Ok(Choice::ByUser(first)),
+        ([_] | [], _) => connector.method(None).map(MethodChoice::Method),
+        (_, Some(first)) => Ok(MethodChoice::ByUser(first)),
         // A later error reports the missing OAuth client.
-        ([first, ..], None) => Ok(Choice::Method(first)),
+        ([first, ..], None) => Ok(MethodChoice::Method(first)),
     }
 }
 
 /// Whether the user has to enter values for a method, or may choose among several accounts.
-pub(super) fn takes_fields(
+pub(super) fn needs_user_input(
     method: &AuthMethod,
     field_values: &BTreeMap<String, String>,
     variables: &BTreeMap<String, String>,

@@ -4,7 +4,8 @@ use super::statement;
 use crate::auth::statements::{Guard, key_is_valid};
 use crate::branding::statements as branding;
 use crate::connect::attempt::{
-    Attempt, EXCHANGE_MS, MAX_OPEN_PER_ACCOUNT, MAX_OPEN_PER_IDENTITY, MAX_STARTED,
+    Attempt, EXCHANGE_TIMEOUT_MS, MAX_OPEN_PER_ACCOUNT, MAX_OPEN_PER_IDENTITY,
+    MAX_STARTED_PER_IDENTITY,
 };
 use crate::connections::model::ConnectionId;
 use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
@@ -32,7 +33,7 @@ fn open_attempts(identity: &str, now: &str) -> [String; 2] {
 /// counted up to the limit. Takes the same arguments as [`open_attempts`].
 fn started_attempts(identity: &str, now: &str) -> String {
     format!(
-        "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_of_identity WHERE a.account = ?2 AND a.environment = ?3 AND a.identity = {identity} AND a.expires_at > {now} LIMIT {MAX_STARTED}))"
+        "(SELECT count(*) FROM (SELECT 1 FROM connect_attempts a INDEXED BY connect_attempts_of_identity WHERE a.account = ?2 AND a.environment = ?3 AND a.identity = {identity} AND a.expires_at > {now} LIMIT {MAX_STARTED_PER_IDENTITY}))"
     )
 }
 
@@ -41,13 +42,13 @@ fn started_attempts(identity: &str, now: &str) -> String {
 pub const CLEAR_ENDED_ATTEMPT: &str = "sealed = NULL, tags = NULL, presets = iif(presets ->> 'l' IS NULL, NULL, json_object('l', presets ->> 'l'))";
 
 /// Clears the secrets and the details of up to 100 attempts that expired or were interrupted.
-pub fn empty_expired(now: u64) -> Statement {
+pub fn clear_expired_attempts(now: u64) -> Statement {
     // SQLite uses the index because the condition in parentheses repeats the index's condition.
     statement(
         format!(
             "UPDATE connect_attempts SET {CLEAR_ENDED_ATTEMPT} WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_to_empty WHERE expires_at < ?1 AND (sealed IS NOT NULL OR tags IS NOT NULL OR presets ->> 'f' IS NOT NULL OR presets ->> 'x' IS NOT NULL) AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 100)"
         ),
-        vec![Param::integer(now.saturating_sub(EXCHANGE_MS))],
+        vec![Param::integer(now.saturating_sub(EXCHANGE_TIMEOUT_MS))],
     )
 }
 
@@ -136,7 +137,7 @@ pub fn insert_attempt(
     if is_by_token {
         // Ended attempts do not count as open, so also limit the number of started attempts.
         let started = started_attempts("?12", "?23");
-        has_capacity = format!("{has_capacity} AND {started} < {MAX_STARTED}");
+        has_capacity = format!("{has_capacity} AND {started} < {MAX_STARTED_PER_IDENTITY}");
     }
     let sql = format!(
         "INSERT INTO connect_attempts (id, account, environment, key_id, status, connection_id, reconnects, allow_other_account, platform, platform_version, description, auth_method, identity, identity_type, label, name, tags, scopes, return_url, link_hash, state_hash, browser_hash, sealed, created_at, expires_at, client, presets) SELECT ?1, ?2, ?3, ?4, 'pending', ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26 WHERE {of_identity} < {MAX_OPEN_PER_IDENTITY} AND {of_account} < {MAX_OPEN_PER_ACCOUNT} AND {has_capacity} ON CONFLICT DO NOTHING"
@@ -145,7 +146,7 @@ pub fn insert_attempt(
 }
 
 /// Deletes a few old attempts. Runs after every new attempt, so that they do not accumulate.
-pub fn prune_attempts(before: u64) -> Statement {
+pub fn delete_old_attempts(before: u64) -> Statement {
     statement(
         "DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts INDEXED BY connect_attempts_by_age WHERE expires_at < ?1 AND account NOT IN (SELECT account FROM away) ORDER BY expires_at LIMIT 5)",
         vec![Param::integer(before)],
@@ -166,9 +167,9 @@ fn guard_attempt(sql: &mut Sql<'_>, guard: &Guard<'_>) {
     sql.guard();
     if let Some(restriction) = guard.restriction {
         sql.push(" AND c.identity = ").text(&restriction.identity);
-        sql.of_identity_type(restriction.identity_type)
-            .of_platforms(restriction.platforms.as_ref());
-        sql.of_ids("c.connection_id", restriction.connections.as_ref());
+        sql.where_identity_type(restriction.identity_type)
+            .where_platforms(restriction.platforms.as_ref());
+        sql.where_ids("c.connection_id", restriction.connections.as_ref());
     }
 }
 
@@ -184,7 +185,7 @@ pub struct AttemptFilter<'a> {
 
 impl AttemptFilter<'_> {
     /// Whether all rows have the same identity. The query then uses the index by identity.
-    pub fn is_of_identity(&self, guard: &Guard<'_>) -> bool {
+    pub fn has_one_identity(&self, guard: &Guard<'_>) -> bool {
         self.identity.is_some() || guard.restriction.is_some()
     }
 
@@ -217,7 +218,7 @@ const LIST_COLUMNS: &str = "c.id AS id, c.account, c.environment, c.status, c.co
 /// if all rows have the same identity.
 pub fn select_attempts(guard: &Guard<'_>, filter: &AttemptFilter<'_>, limit: u64) -> Statement {
     let mut sql = Sql::new(guard);
-    let by_identity = filter.is_of_identity(guard);
+    let by_identity = filter.has_one_identity(guard);
     let parts = if by_identity { vec!["TRUE"] } else { filter.status_conditions() };
     let index = if by_identity { "of_identity" } else { "by_status" };
     for (position, part) in parts.into_iter().enumerate() {

@@ -105,7 +105,7 @@ pub enum NewSecret<'a> {
 /// Updates an OAuth client, or inserts it, unless the environment already has `max` clients.
 /// Changes nothing if the secret would be kept although the hosts that receive it change: the
 /// permission to set clients does not include reading their secrets.
-pub fn put_client(principal: &Principal, new: &NewClient<'_>, max: u64) -> Statement {
+pub fn upsert_client(principal: &Principal, new: &NewClient<'_>, max: u64) -> Statement {
     let (keeps_secret, sealed) = match new.secret {
         NewSecret::Keep => (1, Param::Null),
         NewSecret::None => (0, Param::Null),
@@ -146,7 +146,7 @@ pub fn select_start_urls() -> Statement {
 
 /// The period over which connections are refreshed again after their OAuth client has changed, in
 /// milliseconds.
-const RETRY_SPREAD: u64 = 10 * 60 * 1000;
+const RETRY_SPREAD_MS: u64 = 10 * 60 * 1000;
 
 /// After a change of the OAuth client, schedules the connections whose refresh failed because the platform rejected it.
 /// Each becomes due at a random time, to spread the requests to the platform. A connection that is used before then is
@@ -159,7 +159,7 @@ pub fn retry_rejected(principal: &Principal, platform: &str, name: &str, now: u6
             Param::text(principal.environment.as_str()),
             Param::text(platform),
             Param::integer(now),
-            Param::integer(RETRY_SPREAD),
+            Param::integer(RETRY_SPREAD_MS),
             Param::text(name),
         ],
     )

@@ -4,7 +4,7 @@ use crate::auth::statements::key_is_valid;
 use crate::ports::{Param, Statement};
 
 /// Marks a code as exchanged. Returns a row only to the first request, even if its write is retried.
-pub fn use_code(
+pub fn mark_code_used(
     hash: &str,
     request_id: &str,
     (key_id, expires_at): (&str, u64),
@@ -28,7 +28,7 @@ pub fn use_code(
 
 /// Deletes up to ten expired codes. Runs with each exchange, which adds one row, so that the table
 /// does not grow.
-pub fn prune_codes(now: u64) -> Statement {
+pub fn delete_expired_codes(now: u64) -> Statement {
     Statement {
         sql: "DELETE FROM used_codes WHERE hash IN (SELECT hash FROM used_codes INDEXED BY used_codes_by_expiry WHERE expires_at <= ?1 LIMIT 10)".into(),
         params: vec![Param::integer(now)],

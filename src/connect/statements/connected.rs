@@ -2,12 +2,12 @@
 
 use super::attempts::CLEAR_ENDED_ATTEMPT;
 use super::statement;
-use crate::connect::attempt::EXCHANGE_MS;
+use crate::connect::attempt::EXCHANGE_TIMEOUT_MS;
 use crate::connections::draft::NewConnection;
 use crate::connections::statements::limits::{account_has_capacity, identity_has_capacity};
 use crate::connections::statements::sql::COLUMNS;
 use crate::credentials::Sealed;
-use crate::credentials::lifecycle::machine::{NOT_CHECKED, NOT_CHECKED_DETAIL};
+use crate::credentials::lifecycle::machine::{REASON_NOT_CHECKED, REASON_NOT_CHECKED_DETAIL};
 use crate::ports::{Param, Statement};
 use crate::terms::{CredentialType, State};
 use crate::util::case_fold::fold;
@@ -72,7 +72,7 @@ impl AccountWrite<'_> {
     /// The condition that the request still has its claim; `1` without an attempt.
     fn condition(&self, params: &mut Params) -> String {
         let Some(attempt) = self.attempt else { return "1".to_owned() };
-        let min_claimed_at = self.now.saturating_sub(EXCHANGE_MS);
+        let min_claimed_at = self.now.saturating_sub(EXCHANGE_TIMEOUT_MS);
         let (attempt, request) =
             (params.bind(Param::text(attempt)), params.bind(Param::text(self.request)));
         let min_claimed_at = params.bind(Param::integer(min_claimed_at));
@@ -153,7 +153,7 @@ impl AccountWrite<'_> {
     }
 
     /// Inserts or replaces the credentials of the connection that this request has written. Idempotent.
-    pub fn put_credentials(&self) -> Statement {
+    pub fn upsert_credentials(&self) -> Statement {
         let credentials = &self.credentials;
         statement(
             "INSERT INTO credentials (account, environment, connection_id, auth_method, type, sealed, version, issued_at, expires_at, refreshable, revocable, scopes, missing_scopes, refreshed_at, written_by, reason_code, reason_detail, reason_status, awaits_cut_over, client) SELECT c.account, c.environment, c.id, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ifnull(?19, 'default') FROM connections c WHERE c.account = ?1 AND c.environment = ?2 AND c.id = ?3 AND c.written_by = ?14 ON CONFLICT (account, environment, connection_id) DO UPDATE SET auth_method = excluded.auth_method, client = ifnull(?19, credentials.client), type = excluded.type, sealed = excluded.sealed, version = credentials.version + 1, issued_at = excluded.issued_at, expires_at = excluded.expires_at, refreshable = excluded.refreshable, revocable = excluded.revocable, scopes = excluded.scopes, missing_scopes = excluded.missing_scopes, refreshed_at = excluded.refreshed_at, reason_code = excluded.reason_code, reason_detail = excluded.reason_detail, reason_status = excluded.reason_status, awaits_cut_over = excluded.awaits_cut_over, attempts = 0, failing_since = NULL, refused_since = NULL, next_attempt_at = NULL, lease = NULL, lease_until = NULL, written_by = excluded.written_by WHERE credentials.written_by <> excluded.written_by",
@@ -172,8 +172,8 @@ impl AccountWrite<'_> {
                 Param::text(credentials.missing_scopes),
                 Param::integer(self.now),
                 Param::text(self.request),
-                Param::optional_text(credentials.unchecked.map(|_| NOT_CHECKED)),
-                Param::optional_text(credentials.unchecked.map(|_| NOT_CHECKED_DETAIL)),
+                Param::optional_text(credentials.unchecked.map(|_| REASON_NOT_CHECKED)),
+                Param::optional_text(credentials.unchecked.map(|_| REASON_NOT_CHECKED_DETAIL)),
                 Param::optional_integer(credentials.unchecked.flatten().map(u64::from)),
                 Param::Integer(credentials.awaits_cut_over.into()),
                 Param::optional_text(credentials.client),
@@ -201,7 +201,7 @@ impl AccountWrite<'_> {
 impl AccountWrite<'_> {
     /// Marks attempts whose links lead to the connect window as successful, if this request stored the credentials of their
     /// connection. Idempotent.
-    pub fn succeed_in_window(&self) -> Statement {
+    pub fn mark_window_attempts_succeeded(&self) -> Statement {
         statement(
             format!(
                 "UPDATE connect_attempts SET status = 'succeeded', connection_id = ?3, auth_method = ?5, {CLEAR_ENDED_ATTEMPT} WHERE id IN (SELECT a.id FROM credentials h CROSS JOIN connections c ON c.account = h.account AND c.environment = h.environment AND c.id = h.connection_id CROSS JOIN connect_attempts a INDEXED BY connect_attempts_by_identity ON a.account = c.account AND a.environment = c.environment AND a.identity = c.identity AND a.status = 'pending' AND a.expires_at > ?6 AND a.sealed IS NULL AND a.platform = c.platform AND a.label = c.label AND a.client = h.client WHERE h.account = ?1 AND h.environment = ?2 AND h.connection_id = ?3 AND h.written_by = ?4)"
@@ -230,7 +230,11 @@ pub fn select_connection(account: &str, environment: &str, id: &str) -> Statemen
 }
 
 /// Like [`select_connection`], by platform, label and identity.
-pub fn select_holder(account: &str, environment: &str, new: &NewConnection) -> Statement {
+pub fn select_connection_by_key(
+    account: &str,
+    environment: &str,
+    new: &NewConnection,
+) -> Statement {
     let sql = format!(
         "SELECT {COLUMNS} FROM connections c INDEXED BY connections_by_key WHERE c.account = ?1 AND c.environment = ?2 AND c.platform = ?3 AND c.label = ?4 AND c.identity = ?5"
     );

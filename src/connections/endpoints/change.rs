@@ -4,7 +4,7 @@
 use super::render::connection_response;
 use crate::connections::model::Connection;
 use crate::connections::revision::Precondition;
-use crate::connections::statements::one::{self, Write};
+use crate::connections::statements::one::{self, ConnectionUpdate};
 use crate::http::condition::Condition;
 use crate::http::context::Context;
 use crate::http::handler::Render;
@@ -24,24 +24,24 @@ pub(super) fn precondition_failed() -> Problem {
 pub(super) fn apply<'a>(
     context: &'a Context<'a>,
     condition: Option<Condition<'_>>,
-    update: impl FnOnce(&Write<'_>) -> Option<Statement>,
+    update: impl FnOnce(&ConnectionUpdate<'_>) -> Option<Statement>,
 ) -> (Statements, Box<Render<'a>>) {
     let (guard, id) = (context.guard(), context.connection_id());
     let precondition = Precondition::new(condition, id.as_str());
     let request = context.request_id;
     let mut statements = Statements::default();
     if let Some(update) =
-        update(&Write { guard: &guard, id: &id, precondition: &precondition, request })
+        update(&ConnectionUpdate { guard: &guard, id: &id, precondition: &precondition, request })
     {
         statements.run(update);
     }
-    let connection = statements.ask::<Connection>(one::select(&guard, &id));
+    let connection = statements.push_query::<Connection>(one::select(&guard, &id));
     let render: Box<Render<'a>> = Box::new(move |results, _| {
-        let found = results.first(connection)?.ok_or_else(Problem::no_connection)?;
+        let current = results.first(connection)?.ok_or_else(Problem::connection_not_found)?;
         // This request wrote this version, perhaps in an earlier try, or the required version is
         // unchanged.
-        if found.written_by == request || precondition.is_satisfied_by(found.version) {
-            connection_response(&found)
+        if current.written_by == request || precondition.is_satisfied_by(current.version) {
+            connection_response(&current)
         } else {
             Err(precondition_failed())
         }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::no_platform::no_platform;
+use super::platform_not_found::platform_not_found;
 use super::render::connection_response;
 use crate::auth::Caller;
 use crate::catalog::reader::Catalog;
@@ -48,7 +48,7 @@ pub async fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     // Platform names are case-insensitive, and stored in lower case.
     let platform = body.text("platform").map(|platform| fold(&platform));
@@ -62,7 +62,7 @@ pub async fn handle<'a, P: Ports>(
             let Some(row) = row else {
                 let platform = platform.to_owned();
                 return Ok(Handler::catalog(async move {
-                    no_platform(context, body, &platform, ports).await
+                    platform_not_found(context, body, &platform, ports).await
                 }));
             };
             Some(Connector::read(&row)?)
@@ -76,34 +76,42 @@ pub async fn handle<'a, P: Ports>(
     statements.run(one::insert(&guard, &new));
     // The connection that has the key after the insert: the new connection, perhaps from an earlier
     // try of this request, or another one.
-    let holder = statements.ask::<Connection>(one::select_by_key(
+    let existing_connection = statements.push_query::<Connection>(one::select_by_key(
         &guard,
         &new.platform,
         &new.label,
         &new.identity,
     ));
     Ok(Handler::render(statements, move |results, _| {
-        let holder = results.first(holder)?;
-        let holder = holder.ok_or_else(|| connection_limit_reached(context.caller))?;
-        if holder.id != new.id {
-            return Err(connection_exists(&holder, context.caller));
+        let existing_connection = results.first(existing_connection)?;
+        let existing_connection =
+            existing_connection.ok_or_else(|| connection_limit_reached(context.caller))?;
+        if existing_connection.id != new.id {
+            return Err(connection_exists(&existing_connection, context.caller));
         }
-        let mut response = connection_response(&holder)?;
+        let mut response = connection_response(&existing_connection)?;
         response.status = 201;
-        response.add("location", context.url_of(Keyed::ReadConnection, &[&holder.id]));
+        response.add("location", context.url_of(Keyed::ReadConnection, &[&existing_connection.id]));
         Ok(response)
     }))
 }
 
 /// The error if another connection has the key. Contains its id if the caller may see that
 /// connection.
-pub(crate) fn connection_exists(holder: &Connection, caller: &Caller) -> Problem {
-    if !caller.restriction().is_none_or(|restriction| holder.is_within(restriction)) {
+pub(crate) fn connection_exists(existing_connection: &Connection, caller: &Caller) -> Problem {
+    if !caller
+        .restriction()
+        .is_none_or(|restriction| existing_connection.is_visible_to(restriction))
+    {
         return Problem::new(Code::ConnectionExists, "Another connection has this key.");
     }
-    let detail = format!("The connection `{}` already has the key `{}`.", holder.id, holder.key());
+    let detail = format!(
+        "The connection `{}` already has the key `{}`.",
+        existing_connection.id,
+        existing_connection.key()
+    );
     Problem {
-        extension: Extension::ConnectionId(holder.id.clone()),
+        extension: Extension::ConnectionId(existing_connection.id.clone()),
         ..Problem::new(Code::ConnectionExists, detail)
     }
 }

@@ -24,10 +24,10 @@ pub fn handle<'a, P: Ports>(
     let id = context.connection_id();
     let precondition = Precondition::new(condition, id.as_str());
     let (guard, mut statements) = (context.guard(), Statements::default());
-    let connection = statements.ask::<Connection>(one::select(&guard, &id));
-    let client = statements.ask::<OauthClient>(select_client_for(&guard, &id));
+    let connection = statements.push_query::<Connection>(one::select(&guard, &id));
+    let client = statements.push_query::<OauthClient>(select_client_for(&guard, &id));
     statements.run(one::delete(&guard, &id, &precondition));
-    let revocation = statements.ask::<Revocation>(revocations::select(&guard, &id));
+    let revocation = statements.push_query::<Revocation>(revocations::select(&guard, &id));
     for statement in revocations::prune(context.now) {
         statements.run(statement);
     }
@@ -37,7 +37,7 @@ pub fn handle<'a, P: Ports>(
                 return Err(precondition_failed());
             }
             // If the batch was sent twice, the first one probably deleted the connection.
-            None if !results.repeated => return Err(Problem::no_connection()),
+            None if !results.repeated => return Err(Problem::connection_not_found()),
             _ => {}
         }
         // The connection stays deleted even if the platform does not revoke the grant.

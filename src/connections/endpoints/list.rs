@@ -6,7 +6,7 @@ use super::render::{document, document_with_account};
 use super::too_broad::{ExcessReason, too_broad};
 use crate::auth::restriction::TokenRestriction;
 use crate::connections::cursor::Cursor;
-use crate::connections::filter::{ConnectionFilter, Start, Tags};
+use crate::connections::filter::{ConnectionFilter, PageStart, Tags};
 use crate::connections::key::ConnectionKey;
 use crate::connections::model::Connection;
 use crate::connections::statements::list::{ListStatements, in_order, list, skipped_rows};
@@ -14,7 +14,7 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{NO_STORE, Request, Response};
 use crate::http::paging::{ListDocument, Paging};
-use crate::http::parameters::NO_CURSOR;
+use crate::http::parameters::INVALID_CURSOR;
 use crate::http::problem::Problem;
 use crate::http::query::QueryReader;
 use crate::storage::transaction::{Results, Rows, Statements};
@@ -31,7 +31,7 @@ struct ListRequest {
     filter: ConnectionFilter,
     /// The requested page. With a cursor, `page` is the number in the cursor.
     paging: Paging,
-    start: Start,
+    start: PageStart,
 }
 
 /// Reports parameters that can't be combined.
@@ -65,7 +65,7 @@ fn read_query(
         account: reader.text("account"),
         name: folded("name"),
         q: folded("q"),
-        tags: read_tags(&reader),
+        tags: parse_tags(&reader),
         platform: folded("platform"),
         platforms: None,
         connections: None,
@@ -78,13 +78,13 @@ fn read_query(
         filter.restrict_to(restriction);
     }
     let mut paging = Paging::read(&reader);
-    let mut start = Start::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
+    let mut start = PageStart::Offset(paging.limit.saturating_mul(paging.page.saturating_sub(1)));
     if let Some(after) = reader.text("after") {
         if let Some(cursor) = cursor(&after, &filter.list_name(paging.limit)) {
             paging.page = cursor.page;
-            start = Start::After(cursor);
-        } else if Cursor::has_shape(&after) {
-            reader.invalid("after", NO_CURSOR);
+            start = PageStart::After(cursor);
+        } else if Cursor::is_well_formed(&after) {
+            reader.invalid("after", INVALID_CURSOR);
         }
     }
     reader.finish().map(|()| ListRequest { filter, paging, start })
@@ -92,17 +92,17 @@ fn read_query(
 
 /// The keys that a connection can have: well-formed, of this environment, without duplicates.
 fn parse_keys(keys: &[String], environment: Environment) -> Vec<[String; 3]> {
-    let mut parsed: Vec<[String; 3]> = Vec::with_capacity(keys.len());
+    let mut parsed_keys: Vec<[String; 3]> = Vec::with_capacity(keys.len());
     for key in keys.iter().filter_map(|key| ConnectionKey::parse(key)) {
         let parts = [key.platform, key.label, key.identity].map(str::to_owned);
-        if key.environment == environment && !parsed.contains(&parts) {
-            parsed.push(parts);
+        if key.environment == environment && !parsed_keys.contains(&parts) {
+            parsed_keys.push(parts);
         }
     }
-    parsed
+    parsed_keys
 }
 
-fn read_tags(reader: &QueryReader<'_>) -> Option<Tags> {
+fn parse_tags(reader: &QueryReader<'_>) -> Option<Tags> {
     let mut tags: Vec<String> = Vec::new();
     for tag in reader.items("tags")? {
         if !tags.contains(&tag) {
@@ -127,9 +127,9 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (rows, max_rows) = (paging.limit.saturating_add(1), context.config().max_rows_read);
     let mut statements = Statements::default();
     let rows_of_list =
-        ask(&mut statements, list(&context.guard(), &filter, &start, rows, max_rows));
+        push_query(&mut statements, list(&context.guard(), &filter, &start, rows, max_rows));
     Ok(Handler::render(statements, move |results, _| {
-        let list_page = gather(results, &rows_of_list, &start, rows, max_rows)?;
+        let list_page = combine_results(results, &rows_of_list, &start, rows, max_rows)?;
         if let Some(excess) = list_page.excess {
             let is_token = caller.restriction().is_some();
             return Err(too_broad(&filter, &excess, max_rows, is_token));
@@ -180,7 +180,7 @@ enum ListRows {
     Nothing,
     All(Rows<Connection>),
     Counted { total: Rows<Total>, page: Rows<Connection> },
-    Searched { walk: Rows<Walk>, page: Rows<Connection>, limit: u64 },
+    Searched { walk: Rows<SearchCounts>, page: Rows<Connection>, limit: u64 },
     Plans { costs: Rows<Costs>, pairs: Vec<(Rows<Total>, Rows<Connection>)> },
 }
 
@@ -192,7 +192,7 @@ struct Total {
 
 /// The number of rows that a search read, and of those that matched.
 #[derive(Deserialize)]
-struct Walk {
+struct SearchCounts {
     walked: u64,
     total: u64,
 }
@@ -206,31 +206,32 @@ struct Costs {
     columns: u64,
 }
 
-fn ask(statements: &mut Statements, list: ListStatements) -> ListRows {
+fn push_query(statements: &mut Statements, list: ListStatements) -> ListRows {
     match list {
         ListStatements::Nothing => ListRows::Nothing,
-        ListStatements::All(all) => ListRows::All(statements.ask(all)),
-        ListStatements::Counted(all, page) => {
-            ListRows::Counted { total: statements.ask(all), page: statements.ask(page) }
-        }
+        ListStatements::All(all) => ListRows::All(statements.push_query(all)),
+        ListStatements::Counted(all, page) => ListRows::Counted {
+            total: statements.push_query(all),
+            page: statements.push_query(page),
+        },
         ListStatements::Searched(all, page, max_rows) => ListRows::Searched {
-            walk: statements.ask(all),
-            page: statements.ask(page),
+            walk: statements.push_query(all),
+            page: statements.push_query(page),
             limit: max_rows,
         },
         ListStatements::Plans(costs, pairs) => {
-            let costs = statements.ask(costs);
-            let mut pair = |(all, page)| (statements.ask(all), statements.ask(page));
+            let costs = statements.push_query(costs);
+            let mut pair = |(all, page)| (statements.push_query(all), statements.push_query(page));
             ListRows::Plans { costs, pairs: pairs.into_iter().map(&mut pair).collect() }
         }
     }
 }
 
 /// Combines the results of the statements.
-fn gather(
+fn combine_results(
     results: &Results,
     rows_of_list: &ListRows,
-    start: &Start,
+    start: &PageStart,
     rows: u64,
     max_rows: u64,
 ) -> Result<ListPage, Problem> {
@@ -243,7 +244,7 @@ fn gather(
         ListRows::All(all) => {
             let all = in_order(results.all(*all)?);
             let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-            ListPage { total, page: page_of(all, start, rows), excess: None }
+            ListPage { total, page: slice_page(all, start, rows), excess: None }
         }
         ListRows::Counted { total, page } => {
             let total = sum(*total)?;
@@ -274,10 +275,10 @@ fn gather(
 }
 
 /// Returns up to `rows` rows from the start of a page. `all` contains every row of the list, in list order.
-fn page_of(all: Vec<Connection>, start: &Start, rows: u64) -> Vec<Connection> {
+fn slice_page(all: Vec<Connection>, start: &PageStart, rows: u64) -> Vec<Connection> {
     let skipped = match start {
-        Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
-        Start::After(cursor) => {
+        PageStart::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
+        PageStart::After(cursor) => {
             let position = (cursor.created_at, cursor.id.as_str());
             all.partition_point(|row| row.position() >= position)
         }

@@ -9,7 +9,7 @@ pub mod create;
 pub mod delete;
 pub mod list;
 pub mod name;
-pub mod no_platform;
+pub mod platform_not_found;
 pub mod read;
 pub mod render;
 pub mod state;

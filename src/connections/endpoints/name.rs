@@ -12,6 +12,6 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     body.finish()?;
     let name = body.text("name");
     let (statements, render) =
-        change::apply(context, condition, |write| Some(one::set_name(write, name.as_deref())));
+        change::apply(context, condition, |update| Some(one::set_name(update, name.as_deref())));
     Ok(Handler::Render { statements, render })
 }

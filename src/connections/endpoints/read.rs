@@ -12,12 +12,12 @@ use crate::http::problem::Problem;
 use crate::storage::transaction::Statements;
 
 pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut statements = Statements::default();
     let id = context.connection_id();
-    let connection = statements.ask::<Connection>(one::select(&context.guard(), &id));
+    let connection = statements.push_query::<Connection>(one::select(&context.guard(), &id));
     Ok(Handler::render(statements, move |results, _| {
-        let connection = results.first(connection)?.ok_or_else(Problem::no_connection)?;
+        let connection = results.first(connection)?.ok_or_else(Problem::connection_not_found)?;
         let tag = entity_tag(&connection.id, connection.version);
         let if_none_match = context.request.header("if-none-match");
         if if_none_match.is_some_and(|value| etag::matches(value, &tag)) {

@@ -26,9 +26,11 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         reason: body.text("reason"),
     });
     let (mut statements, render) =
-        change::apply(context, condition, |write| Some(one::set_state(write, &new?)));
-    let credentials = statements
-        .ask::<Map<String, Value>>(select_credentials(&context.guard(), &context.connection_id()));
+        change::apply(context, condition, |update| Some(one::set_state(update, &new?)));
+    let credentials = statements.push_query::<Map<String, Value>>(select_credentials(
+        &context.guard(),
+        &context.connection_id(),
+    ));
     Ok(Handler::render(statements, move |results, principal| {
         if results.first(credentials)?.is_some() {
             let detail =

@@ -55,14 +55,14 @@ struct Reason<'a> {
 }
 
 pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let (guard, id, mut statements) =
         (context.guard(), context.connection_id(), Statements::default());
-    let state = statements.ask::<StateRow>(select_state(&guard, &id));
-    let credentials = statements.ask::<CredentialsRow>(select_credentials(&guard, &id));
+    let state = statements.push_query::<StateRow>(select_state(&guard, &id));
+    let credentials = statements.push_query::<CredentialsRow>(select_credentials(&guard, &id));
     let shows_names = context.config().account_names;
     Ok(Handler::render(statements, move |results, _| {
-        let row = results.first(state)?.ok_or_else(Problem::no_connection)?;
+        let row = results.first(state)?.ok_or_else(Problem::connection_not_found)?;
         let credentials = results.first(credentials)?;
         let time = |at: Option<u64>| at.and_then(rfc3339);
         let code = credentials.as_ref().and_then(|credentials| credentials.reason_code.as_deref());

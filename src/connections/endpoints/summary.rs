@@ -49,10 +49,10 @@ impl Serialize for Counts {
 }
 
 pub fn handle<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
-    let counters = statements.ask::<Counter>(summary::counters(&guard));
-    let platforms = statements.ask::<Counter>(summary::platforms(&guard));
+    let counters = statements.push_query::<Counter>(summary::counters(&guard));
+    let platforms = statements.push_query::<Counter>(summary::platforms(&guard));
     Ok(Handler::render(statements, move |results, _| {
         let body = render(&results.all(counters)?, &results.all(platforms)?);
         Ok(Response::json(body, NO_STORE))
@@ -106,14 +106,14 @@ mod tests {
             counter(0, "identityType", "user", 1),
             counter(1, "platform", "user", 9),
         ];
-        let shown = render(&counters, &[counter(1, "platform", "user", 6)]);
-        let shown: serde_json::Value = serde_json::from_slice(&shown).unwrap();
+        let rendered = render(&counters, &[counter(1, "platform", "user", 6)]);
+        let rendered: serde_json::Value = serde_json::from_slice(&rendered).unwrap();
         assert_eq!(
-            (&shown["total"], &shown["active"]["true"], &shown["active"]["false"]),
+            (&rendered["total"], &rendered["active"]["true"], &rendered["active"]["false"]),
             (&7.into(), &5.into(), &2.into())
         );
         assert_eq!(
-            (&shown["identityType"]["user"], &shown["otherPlatforms"]),
+            (&rendered["identityType"]["user"], &rendered["otherPlatforms"]),
             (&4.into(), &1.into())
         );
     }

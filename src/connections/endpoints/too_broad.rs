@@ -127,7 +127,7 @@ mod tests {
     use crate::connections::filter::{ConnectionFilter, Tags};
 
     #[test]
-    fn faults_of_one_and_several_tags_differ() {
+    fn tag_faults_distinguish_one_and_several_tags() {
         let names = |count| ["a", "b"].into_iter().take(count).map(str::to_owned).collect();
         for (tags, expected_detail) in [
             (Tags::Any(names(1)), "`tags` has 7 connections"),

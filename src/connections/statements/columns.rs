@@ -16,14 +16,15 @@ pub(super) struct Columns {
 /// An index column that the filter does not restrict. Its values are read as separate ranges, which
 /// are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OpenColumn {
+pub(super) struct UnfilteredColumn {
     /// The column's name.
     pub column: &'static str,
     pub values: [&'static str; 4],
 }
 
-const TYPES: OpenColumn = OpenColumn { column: "c.identity_type", values: IdentityType::NAMES };
-const STATES: OpenColumn = OpenColumn { column: "c.state", values: State::NAMES };
+const TYPES: UnfilteredColumn =
+    UnfilteredColumn { column: "c.identity_type", values: IdentityType::NAMES };
+const STATES: UnfilteredColumn = UnfilteredColumn { column: "c.state", values: State::NAMES };
 
 impl ConnectionFilter {
     pub(super) fn columns(&self) -> Columns {
@@ -41,7 +42,7 @@ impl Columns {
         Self { platform: false, version: false, identity_type: false, state: false };
 
     /// The index that begins with these columns, followed by the columns of the list order or by an
-    /// [`OpenColumn`].
+    /// [`UnfilteredColumn`].
     pub(super) const fn index(self) -> &'static str {
         let version_and_type = self.version && self.identity_type;
         match (self.platform, self.version) {
@@ -64,7 +65,7 @@ impl Columns {
 
     /// The index column between these columns and the columns of the list order. Returns `None` if
     /// there is no such column.
-    pub(super) const fn open(self) -> Option<OpenColumn> {
+    pub(super) const fn open(self) -> Option<UnfilteredColumn> {
         match (self.state, self.identity_type) {
             (true, false) => Some(TYPES),
             (false, true) if self.version => Some(STATES),

@@ -26,7 +26,7 @@ impl Sql<'_> {
     /// Like [`Self::walk_columns`], with a given index and without the filter's columns.
     pub(super) fn walk_index(&mut self, index: &str, filter: &ConnectionFilter) -> &mut Self {
         self.push(" FROM api_keys k CROSS JOIN connections c INDEXED BY ").push(index);
-        self.push(" ON ").of_tenant("c", filter).push(" WHERE ").guard()
+        self.push(" ON ").where_tenant("c", filter).push(" WHERE ").guard()
     }
 
     /// Like [`Self::walk_index`], with the index by name: connections whose name and identity share
@@ -47,7 +47,7 @@ impl Sql<'_> {
         filter: &ConnectionFilter,
         needs_c: bool,
     ) -> &mut Self {
-        self.push(" FROM api_keys k CROSS JOIN connection_tags t ON ").of_tenant("t", filter);
+        self.push(" FROM api_keys k CROSS JOIN connection_tags t ON ").where_tenant("t", filter);
         self.push(" AND t.tag = ");
         match tags {
             [tag] => self.text(tag),
@@ -70,7 +70,7 @@ impl Sql<'_> {
         tags: &[T],
         filter: &ConnectionFilter,
     ) -> &mut Self {
-        self.push(" FROM api_keys k CROSS JOIN connection_tags t ON ").of_tenant("t", filter);
+        self.push(" FROM api_keys k CROSS JOIN connection_tags t ON ").where_tenant("t", filter);
         self.push(" AND t.tag IN ").texts(tags).push(" WHERE ").guard()
     }
 
@@ -82,7 +82,7 @@ impl Sql<'_> {
 
     /// Adds the condition that a row of `table` belongs to the key's tenant, and is active or
     /// inactive, depending on the filter.
-    fn of_tenant(&mut self, table: &str, filter: &ConnectionFilter) -> &mut Self {
+    fn where_tenant(&mut self, table: &str, filter: &ConnectionFilter) -> &mut Self {
         for column in ["account", "environment"] {
             self.push(table).push(".").push(column).push(" = k.").push(column).push(" AND ");
         }
@@ -97,9 +97,9 @@ impl Sql<'_> {
     /// Adds the filter's conditions on columns.
     pub(super) fn column_filters(&mut self, filter: &ConnectionFilter) -> &mut Self {
         if let Some(identity) = &filter.identity {
-            self.of_identity(identity);
+            self.where_identity(identity);
         }
-        self.of_account(filter.account.as_deref());
+        self.where_account(filter.account.as_deref());
         if let Some(name) = &filter.name {
             self.push(" AND c.name_folded = ").text(name);
         }
@@ -112,8 +112,8 @@ impl Sql<'_> {
         if let Some(state) = filter.state {
             self.push(" AND c.state = ").text(state.as_str());
         }
-        self.of_identity_type(filter.identity_type).of_platforms(filter.platforms.as_ref());
-        self.of_ids("c.id", filter.connections.as_ref())
+        self.where_identity_type(filter.identity_type).where_platforms(filter.platforms.as_ref());
+        self.where_ids("c.id", filter.connections.as_ref())
     }
 
     /// Adds the condition that the name or the identity begins with `q`.

@@ -5,7 +5,7 @@ use super::plans::QueryPlans;
 use super::search::Search;
 use super::sql::Sql;
 use crate::auth::statements::Guard;
-use crate::connections::filter::{ConnectionFilter, Start, Tags};
+use crate::connections::filter::{ConnectionFilter, PageStart, Tags};
 use crate::connections::model::Connection;
 use crate::ports::Statement;
 
@@ -34,11 +34,11 @@ pub enum ListStatements {
 pub fn list(
     guard: &Guard<'_>,
     filter: &ConnectionFilter,
-    start: &Start,
+    start: &PageStart,
     rows: u64,
     max_rows: u64,
 ) -> ListStatements {
-    if filter.finds_nothing() {
+    if filter.matches_nothing() {
         return ListStatements::Nothing;
     }
     if let Some(keys) = &filter.keys {
@@ -68,14 +68,14 @@ pub fn list(
 
 /// The number of rows to skip before a page of a counted list, from the nearer end if the page is
 /// deep.
-pub const fn skipped_rows(start: &Start, total: u64, rows: u64, max_rows: u64) -> u64 {
+pub const fn skipped_rows(start: &PageStart, total: u64, rows: u64, max_rows: u64) -> u64 {
     match start {
-        Start::Offset(offset) if *offset >= total => 0,
-        Start::Offset(offset) if *offset > max_rows => {
+        PageStart::Offset(offset) if *offset >= total => 0,
+        PageStart::Offset(offset) if *offset > max_rows => {
             total.saturating_sub(*offset).saturating_sub(rows)
         }
-        Start::Offset(offset) => *offset,
-        Start::After(_) => 0,
+        PageStart::Offset(offset) => *offset,
+        PageStart::After(_) => 0,
     }
 }
 
@@ -99,7 +99,7 @@ pub fn in_order(mut rows: Vec<Connection>) -> Vec<Connection> {
 /// The position of a page in a counted list.
 struct PagePosition<'a> {
     counter: &'a Counter,
-    start: &'a Start,
+    start: &'a PageStart,
     rows: u64,
     max_rows: u64,
 }
@@ -107,7 +107,7 @@ struct PagePosition<'a> {
 impl PagePosition<'_> {
     /// Whether the page is so deep that it is read from the far end.
     fn is_read_from_end(&self) -> bool {
-        matches!(self.start, Start::Offset(offset) if *offset > self.max_rows)
+        matches!(self.start, PageStart::Offset(offset) if *offset > self.max_rows)
     }
 }
 
@@ -158,7 +158,7 @@ impl Sql<'_> {
             .push(id)
             .push(direction);
         let offset = match position.start {
-            Start::Offset(offset) if *offset > 0 => *offset,
+            PageStart::Offset(offset) if *offset > 0 => *offset,
             _ => return self.push(" LIMIT ").integer(position.rows),
         };
         if !position.is_read_from_end() {

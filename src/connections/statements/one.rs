@@ -19,7 +19,7 @@ pub fn select(guard: &Guard<'_>, id: &ConnectionId) -> Statement {
 
 /// A change to a connection.
 #[derive(Debug)]
-pub struct Write<'a> {
+pub struct ConnectionUpdate<'a> {
     /// The guard of the caller.
     pub guard: &'a Guard<'a>,
     /// The connection's id.
@@ -30,7 +30,7 @@ pub struct Write<'a> {
     pub request: &'a str,
 }
 
-impl<'a> Write<'a> {
+impl<'a> ConnectionUpdate<'a> {
     /// Starts an update that creates a new version.
     fn begin(&self) -> Sql<'a> {
         let mut sql = Sql::new(self.guard);
@@ -47,26 +47,26 @@ impl<'a> Write<'a> {
 }
 
 /// Sets a connection's tags if they differ.
-pub fn set_tags(write: &Write<'_>, tags: &str) -> Statement {
-    let mut sql = write.begin();
+pub fn set_tags(update: &ConnectionUpdate<'_>, tags: &str) -> Statement {
+    let mut sql = update.begin();
     sql.push(", tags = ").text(tags).push(" WHERE c.tags <> ").text(tags);
-    write.end(sql)
+    update.end(sql)
 }
 
 /// Sets a connection's name if it differs.
-pub fn set_name(write: &Write<'_>, name: Option<&str>) -> Statement {
+pub fn set_name(update: &ConnectionUpdate<'_>, name: Option<&str>) -> Statement {
     let text = |name: Option<String>| name.map_or(Param::Null, Param::Text);
-    let mut sql = write.begin();
+    let mut sql = update.begin();
     sql.push(", name = ").bind(text(name.map(str::to_owned)));
     sql.push(", name_folded = ").bind(text(name.map(fold)));
     sql.push(" WHERE c.name IS NOT ").bind(text(name.map(str::to_owned)));
-    write.end(sql)
+    update.end(sql)
 }
 
 /// Sets a connection's state if it differs. Without a reason, a new state clears the old reason.
-pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
+pub fn set_state(update: &ConnectionUpdate<'_>, new: &NewState) -> Statement {
     let state = new.state.as_str();
-    let mut sql = write.begin();
+    let mut sql = update.begin();
     sql.push(", state_since = iif(c.state = ").text(state).push(", c.state_since, ");
     sql.integer(new.now).push("), state = ").text(state).push(", state_reason = ");
     match &new.reason {
@@ -89,7 +89,7 @@ pub fn set_state(write: &Write<'_>, new: &NewState) -> Statement {
         ") AND NOT EXISTS (SELECT 1 FROM credentials h WHERE h.account = c.account \
          AND h.environment = c.environment AND h.connection_id = c.id)",
     );
-    write.end(sql)
+    update.end(sql)
 }
 
 /// Deletes a connection that satisfies the precondition.

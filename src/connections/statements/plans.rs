@@ -52,15 +52,15 @@
 use super::columns::Columns;
 use super::sql::Sql;
 use crate::auth::statements::Guard;
-use crate::connections::filter::{ConnectionFilter, Start, Tags};
+use crate::connections::filter::{ConnectionFilter, PageStart, Tags};
 use crate::ports::Statement;
 
 /// The cost of a row read in index order, the unit of all costs: 0.2 µs, measured at a million connections.
-const ROW: u64 = 1;
+const ROW_COST: u64 = 1;
 /// The cost of checking whether a connection has a tag, in rows.
-const PROBE: u64 = 7;
+const PROBE_COST: u64 = 7;
 /// The cost of looking up a connection, in rows.
-const LOOKUP: u64 = 10;
+const LOOKUP_COST: u64 = 10;
 /// The cost of comparing a row with the rows read before, in rows.
 const DISTINCT: u64 = 2;
 /// The maximum number of `SELECT`s in a compound that D1 accepts.
@@ -86,7 +86,7 @@ enum QueryPlan<'a> {
 pub(super) struct QueryPlans<'a> {
     filter: &'a ConnectionFilter,
     candidates: Vec<QueryPlan<'a>>,
-    start: &'a Start,
+    start: &'a PageStart,
     max_cost: u64,
 }
 
@@ -94,7 +94,7 @@ impl<'a> QueryPlans<'a> {
     pub(super) fn new(
         filter: &'a ConnectionFilter,
         tags: &'a Tags,
-        start: &'a Start,
+        start: &'a PageStart,
         max_cost: u64,
     ) -> Self {
         let has_columns = filter.columns() != Columns::NONE;
@@ -148,7 +148,7 @@ impl<'a> QueryPlans<'a> {
                     total.push(" LIMIT iif(").is_chosen_subquery(self, index).push(", -1, 0))");
                     page.select(self.filter).push(" FROM (");
                     page.intersection(self, tags, true)
-                        .page_if(self, index, rows)
+                        .limit_if_chosen(self, index, rows)
                         .push(") m")
                         .rows_of("m");
                 }
@@ -174,18 +174,18 @@ impl Sql<'_> {
         let has_columns = filter.columns() != Columns::NONE;
         let probe_cost = |tags: &[String], known: usize| {
             let probes = u64::try_from(tags.len().saturating_sub(known)).unwrap_or(u64::MAX);
-            PROBE.saturating_mul(probes)
+            PROBE_COST.saturating_mul(probes)
         };
-        let column = if has_columns { LOOKUP } else { 0 };
+        let column = if has_columns { LOOKUP_COST } else { 0 };
         let row = match plan {
             QueryPlan::Union(tags) => {
                 let groups = tags.len().div_ceil(MAX_MERGED);
-                let row = if groups == 1 { ROW } else { ROW.saturating_add(DISTINCT) };
+                let row = if groups == 1 { ROW_COST } else { ROW_COST.saturating_add(DISTINCT) };
                 let skipped = match plans.start {
-                    Start::Offset(offset) => {
+                    PageStart::Offset(offset) => {
                         offset.saturating_mul(u64::try_from(groups).unwrap_or(u64::MAX))
                     }
-                    Start::After(_) => 0,
+                    PageStart::After(_) => 0,
                 };
                 self.push("(").tag_count(filter, tags).push(" * ").push(&row.to_string());
                 self.push(" + min(").integer(skipped).push(", ").tag_count(filter, tags);
@@ -197,22 +197,22 @@ impl Sql<'_> {
                     self.push(" + ").column_count(filter);
                 }
                 self.push(")");
-                ROW
+                ROW_COST
             }
             QueryPlan::RarestTag(tags) => {
                 self.push("(").rarest_count(filter, tags);
-                ROW.saturating_add(probe_cost(tags, 1)).saturating_add(column)
+                ROW_COST.saturating_add(probe_cost(tags, 1)).saturating_add(column)
             }
             QueryPlan::AnyTag(tags) => {
                 self.push("(").tag_count(filter, tags);
-                ROW.saturating_add(DISTINCT).saturating_add(column)
+                ROW_COST.saturating_add(DISTINCT).saturating_add(column)
             }
             QueryPlan::Columns(tags) => {
                 self.push("(").column_count(filter);
-                ROW.saturating_add(match tags {
+                ROW_COST.saturating_add(match tags {
                     Tags::All(tags) => probe_cost(tags, 0),
                     // This plan reads the tags from the connection itself.
-                    Tags::Any(_) => LOOKUP.saturating_mul(2),
+                    Tags::Any(_) => LOOKUP_COST.saturating_mul(2),
                 })
             }
         };
@@ -253,7 +253,7 @@ impl Sql<'_> {
     }
 
     /// Limits merged rows to the page, or to no rows when the plan is not chosen.
-    fn page_if(&mut self, plans: &QueryPlans<'_>, index: usize, rows: u64) -> &mut Self {
+    fn limit_if_chosen(&mut self, plans: &QueryPlans<'_>, index: usize, rows: u64) -> &mut Self {
         self.push(" LIMIT iif(")
             .is_chosen_subquery(plans, index)
             .push(", ")
@@ -298,7 +298,7 @@ impl Sql<'_> {
         tags: &[String],
         is_page: bool,
     ) -> &mut Self {
-        let start = if is_page { plans.start } else { &Start::Offset(0) };
+        let start = if is_page { plans.start } else { &PageStart::Offset(0) };
         for (index, tag) in tags.iter().enumerate() {
             self.push(if index == 0 { "" } else { " INTERSECT " });
             self.tag_positions(tag, plans.filter).after("t", start);
@@ -339,13 +339,13 @@ impl Sql<'_> {
         if tags.len() <= MAX_MERGED {
             return self
                 .union(plans, tags, true)
-                .page_if(plans, index, rows)
+                .limit_if_chosen(plans, index, rows)
                 .push(") m")
                 .rows_of("m");
         }
         let last_row = match plans.start {
-            Start::Offset(offset) => offset.saturating_add(rows),
-            Start::After(_) => rows,
+            PageStart::Offset(offset) => offset.saturating_add(rows),
+            PageStart::After(_) => rows,
         };
         for (group, tags) in tags.chunks(MAX_MERGED).enumerate() {
             self.push(if group == 0 { "" } else { " UNION " }).push("SELECT * FROM (");
@@ -362,7 +362,7 @@ impl Sql<'_> {
     }
 
     fn union(&mut self, plans: &QueryPlans<'_>, tags: &[String], is_page: bool) -> &mut Self {
-        let start = if is_page { plans.start } else { &Start::Offset(0) };
+        let start = if is_page { plans.start } else { &PageStart::Offset(0) };
         for (index, tag) in tags.iter().enumerate() {
             self.push(if index == 0 { "" } else { " UNION " });
             self.tag_positions(tag, plans.filter).after("t", start);

@@ -6,13 +6,13 @@ use super::columns::Columns;
 use super::conditions::NAME_OVERLAPS;
 use super::sql::Sql;
 use crate::auth::statements::Guard;
-use crate::connections::filter::{ConnectionFilter, Start};
+use crate::connections::filter::{ConnectionFilter, PageStart};
 use crate::ports::Statement;
 
 /// The cost of a match, in rows: a match is counted, read for the page, and sorted.
-const MATCH: u64 = 3;
+const MATCH_COST: u64 = 3;
 /// The cost of a match whose connection is looked up for the total and the page, in rows.
-const MATCH_WITH_LOOKUP: u64 = 24;
+const LOOKED_UP_MATCH_COST: u64 = 24;
 
 /// A search by the most selective of the filters for identity, account, name and `q`.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl<'a> Search<'a> {
         let no_other_filters =
             ConnectionFilter { active: filter.active, ..ConnectionFilter::default() };
         let needs_lookup = rest != no_other_filters;
-        let match_cost = if needs_lookup { MATCH_WITH_LOOKUP } else { MATCH };
+        let match_cost = if needs_lookup { LOOKED_UP_MATCH_COST } else { MATCH_COST };
         Some(Self {
             filter,
             rest,
@@ -61,12 +61,12 @@ impl<'a> Search<'a> {
     }
 
     /// Selects the page's rows.
-    pub(super) fn page(&self, guard: &Guard<'_>, start: &Start, rows: u64) -> Statement {
+    pub(super) fn page(&self, guard: &Guard<'_>, start: &PageStart, rows: u64) -> Statement {
         let mut sql = Sql::new(guard);
         if self.filter.identity.is_some() || self.filter.account.is_some() {
             // These matches are in list order, so read the page separately, if the count is small
             // enough.
-            sql.select(self.filter).of_identity_or_account(self.filter);
+            sql.select(self.filter).from_identity_or_account(self.filter);
             sql.conditions(&self.rest).after("c", start).in_order("c");
             sql.push(" LIMIT iif((SELECT count(*) FROM (").matches(self, None);
             sql.push(")) <= ").integer(self.max_matches).push(", ").integer(rows).push(", 0)");
@@ -87,12 +87,12 @@ impl<'a> Search<'a> {
 
 impl Sql<'_> {
     /// Adds the positions of the matches, at most one more than allowed.
-    fn matches(&mut self, search: &Search<'_>, start: Option<&Start>) -> &mut Self {
+    fn matches(&mut self, search: &Search<'_>, start: Option<&PageStart>) -> &mut Self {
         const POSITION: &str = "SELECT c.created_at, c.id, c.seq";
         let filter = search.filter;
-        let start = start.unwrap_or(&Start::Offset(0));
+        let start = start.unwrap_or(&PageStart::Offset(0));
         if filter.identity.is_some() || filter.account.is_some() {
-            self.push(POSITION).of_identity_or_account(filter);
+            self.push(POSITION).from_identity_or_account(filter);
         } else if let Some(name) = &filter.name {
             self.push(POSITION).walk_names(NAME_OVERLAPS, filter);
             self.push(" AND c.name_folded = ").text(name);
@@ -106,14 +106,14 @@ impl Sql<'_> {
     /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without an
     /// identity, of its account. A token's identity has precedence, so that the cost does not
     /// reveal how many connections of others belong to an account.
-    fn of_identity_or_account(&mut self, filter: &ConnectionFilter) -> &mut Self {
+    fn from_identity_or_account(&mut self, filter: &ConnectionFilter) -> &mut Self {
         match (&filter.identity, &filter.account) {
             (Some(identity), _) => {
-                self.walk_index("connections_by_identity", filter).of_identity(identity)
+                self.walk_index("connections_by_identity", filter).where_identity(identity)
             }
             (None, account) => self
                 .walk_index("connections_by_platform_account", filter)
-                .of_account(account.as_deref()),
+                .where_account(account.as_deref()),
         }
     }
 

@@ -72,9 +72,9 @@ impl<'a> Sql<'a> {
     pub(crate) fn guard_connection(&mut self) -> &mut Self {
         self.guard();
         let Some(restriction) = self.guard.restriction else { return self };
-        self.of_identity(&restriction.identity).of_identity_type(restriction.identity_type);
-        self.of_platforms(restriction.platforms.as_ref());
-        self.of_ids("c.id", restriction.connections.as_ref())
+        self.where_identity(&restriction.identity).where_identity_type(restriction.identity_type);
+        self.where_platforms(restriction.platforms.as_ref());
+        self.where_ids("c.id", restriction.connections.as_ref())
     }
 
     /// Adds `SELECT` and the columns of the connection `c` that the list shows.
@@ -114,34 +114,34 @@ impl<'a> Sql<'a> {
     }
 
     /// Adds the condition that the connection has this identity.
-    pub(crate) fn of_identity(&mut self, identity: &str) -> &mut Self {
+    pub(crate) fn where_identity(&mut self, identity: &str) -> &mut Self {
         self.push(" AND c.identity_folded = ").text(&crate::util::case_fold::fold(identity));
         self.push(" AND c.identity = ").text(identity)
     }
 
     /// Adds the condition that the connection belongs to this account at the platform, unless
     /// `account` is `None`.
-    pub(super) fn of_account(&mut self, account: Option<&str>) -> &mut Self {
+    pub(super) fn where_account(&mut self, account: Option<&str>) -> &mut Self {
         let Some(account) = account else { return self };
         self.push(" AND c.platform_account_id = ").text(account)
     }
 
     /// Adds the condition that the connection has this identity type, unless it is `None`.
-    pub(crate) fn of_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
+    pub(crate) fn where_identity_type(&mut self, identity_type: Option<IdentityType>) -> &mut Self {
         let Some(identity_type) = identity_type else { return self };
         self.push(" AND c.identity_type = ").text(identity_type.as_str())
     }
 
     /// Adds the condition that the connection's platform is one of these, unless `platforms` is
     /// `None`.
-    pub(crate) fn of_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
+    pub(crate) fn where_platforms(&mut self, platforms: Option<&Names>) -> &mut Self {
         let Some(platforms) = platforms else { return self };
         self.push(" AND c.platform IN ").texts(&platforms.all())
     }
 
     /// Adds the condition that a column contains the id of one of these connections, unless `ids`
     /// is `None`.
-    pub(crate) fn of_ids(&mut self, column: &str, ids: Option<&Names>) -> &mut Self {
+    pub(crate) fn where_ids(&mut self, column: &str, ids: Option<&Names>) -> &mut Self {
         let Some(ids) = ids else { return self };
         self.push(" AND ").push(column).push(" IN (SELECT value FROM json_each(");
         self.text(&crate::util::json::text(ids)).push("))")

@@ -8,7 +8,7 @@ use crate::auth::Shard;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::error::AuthenticationError;
 use crate::auth::key::hash;
-use crate::connect::endpoints::{decrypt_error, is_own_page};
+use crate::connect::endpoints::{decrypt_error, is_from_own_page};
 use crate::console::request::ConsoleRequest;
 use crate::console::session::Session;
 use crate::console::sign_in::{DEFAULT_SCOPES, SignIn, SignInType, address, redirect_uri};
@@ -56,7 +56,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
     pub(super) async fn start(&self, request: &Request) -> Result<Response, Problem> {
         match self.sign_in(PAGE_RATE_KEY).await? {
             Err(page) => Ok(page.response()),
-            Ok(sign_in) if !is_own_page(request) => Ok(self.start_page(&sign_in)),
+            Ok(sign_in) if !is_from_own_page(request) => Ok(self.start_page(&sign_in)),
             Ok(sign_in) => self.redirect(&sign_in, request).await,
         }
     }
@@ -67,7 +67,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         let cookie = known.unwrap_or_else(|| self.ports.secret());
         let mut response = match sign_in.r#type {
             SignInType::Oidc => self.redirect_to_provider(sign_in, &cookie).await?,
-            SignInType::Access => self.read_access(sign_in, request, &cookie).await?,
+            SignInType::Access => self.sign_in_with_access(sign_in, request, &cookie).await?,
         };
         response.add(
             "set-cookie",
@@ -105,7 +105,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
     }
 
     /// Signs in a person whom Cloudflare Access has authenticated.
-    async fn read_access(
+    async fn sign_in_with_access(
         &self,
         sign_in: &SignIn,
         request: &Request,
@@ -189,7 +189,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
             Ok(person) => person,
             Err(why) => return Ok(self.unavailable_page(sign_in, &why)),
         };
-        let scopes = sign_in.scopes_of(claims);
+        let scopes = sign_in.granted_scopes(claims);
         if scopes.iter().next().is_none() {
             return Ok(self.no_role_page(sign_in, person).response());
         }
@@ -221,7 +221,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
     /// `POST /sign-in/{signInId}/token`: exchanges the console's code for a token, once.
     pub(super) async fn exchange(&self, request: &Request) -> Result<Response, Problem> {
         let refused = || Problem::from(AuthenticationError::BadToken);
-        let cookie = browser_cookie(request, COOKIE).filter(|_| is_own_page(request));
+        let cookie = browser_cookie(request, COOKIE).filter(|_| is_from_own_page(request));
         let mut body = BodyReader::new(request, &EXCHANGE_FIELDS, MAX_BODY)?;
         body.finish()?;
         let sent = body.text("code").unwrap_or_default();

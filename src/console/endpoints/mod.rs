@@ -66,14 +66,14 @@ pub(crate) async fn respond<P: Ports>(
     (open, id): (Open, &str),
     request_id: &str,
 ) -> Result<Response, Problem> {
-    let base = service.config().base_url.as_deref().ok_or_else(Problem::no_route)?;
+    let base = service.config().base_url.as_deref().ok_or_else(Problem::route_not_found)?;
     let console = ConsoleContext { service, ports, base, id, now: ports.now(), request_id };
     match open {
         Open::SignInPage => console.show(request).await,
         Open::SignInStart => console.start(request).await,
         Open::SignInCallback => console.callback(request).await,
         Open::SignInToken => console.exchange(request).await,
-        _ => Err(Problem::no_route()),
+        _ => Err(Problem::route_not_found()),
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
     use crate::auth::Shard;
 
     #[test]
-    fn a_path_names_its_shard() {
+    fn parses_shard_from_path() {
         let shard = Shard::new(10).unwrap();
         let id = shard.mark("a".repeat(43));
         for path in [format!("/sign-in/{id}"), format!("/sign-in/{id}/callback")] {

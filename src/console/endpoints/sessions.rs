@@ -10,7 +10,7 @@ use crate::http::problem::{Code, Problem};
 use crate::storage::transaction::{ExistingRow, Statements};
 
 /// The id of the caller's session. Returns `None` if the caller is not a person.
-fn own_id<'a>(context: &Context<'a>) -> Option<&'a str> {
+fn caller_session_id<'a>(context: &Context<'a>) -> Option<&'a str> {
     context.caller.person()?.grant.as_ref().map(|session| session.id.as_str())
 }
 
@@ -27,14 +27,14 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         context.now,
     );
     let mut statements = Statements::default();
-    let rows = statements.ask::<Session>(select);
+    let rows = statements.push_query::<Session>(select);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let mut rows = results.all(rows)?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().filter(|_| has_more).map(|row| row.id.as_str());
-        let current = own_id(context);
+        let current = caller_session_id(context);
         let sessions: Vec<_> = rows.iter().map(|row| row.to_json(current)).collect();
         Ok(cursor_page(&sessions, &next))
     }))
@@ -42,14 +42,14 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 
 /// `DELETE /v1/console-sessions/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     Ok(end(context, context.connection_id().as_str()))
 }
 
 /// `DELETE /v1/console-sessions/current`: signs out the person.
 pub fn delete_own<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
-    let Some(id) = own_id(context) else {
+    context.ensure_no_query()?;
+    let Some(id) = caller_session_id(context) else {
         let detail = "The caller has no session: only people who sign in to the console have one.";
         return Err(Problem::new(Code::ConsoleSessionNotFound, detail));
     };
@@ -58,7 +58,8 @@ pub fn delete_own<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> 
 
 fn end<'a>(context: &'a Context<'a>, id: &str) -> Handler<'a> {
     let mut statements = Statements::default();
-    let deleted = statements.ask::<ExistingRow>(statements::delete_session(&context.guard(), id));
+    let deleted =
+        statements.push_query::<ExistingRow>(statements::delete_session(&context.guard(), id));
     Handler::delete(statements, deleted, move || {
         Problem::new(Code::ConsoleSessionNotFound, "There is no such session.")
     })

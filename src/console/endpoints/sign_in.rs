@@ -3,7 +3,7 @@
 use crate::agents::endpoints::sign_in::{check_address, check_members};
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::auth::{Principal, Shard};
-use crate::connect::endpoints::{encrypt_error, no_vault_keys};
+use crate::connect::endpoints::{encrypt_error, missing_vault_keys};
 use crate::connections::rules;
 use crate::console::sign_in::{
     ACCESS_HOST, Roles, SignIn, SignInType, access_keys, seal_context, serialize_roles,
@@ -39,9 +39,9 @@ fn not_configured() -> Problem {
 
 /// `GET /v1/console-sign-in`
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut statements = Statements::default();
-    let sign_in = statements.ask::<SignIn>(statements::select_own(&context.guard()));
+    let sign_in = statements.push_query::<SignIn>(statements::select_for_caller(&context.guard()));
     Ok(Handler::render(statements, move |results, _| {
         let sign_in = results.first(sign_in)?.ok_or_else(not_configured)?;
         let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
@@ -51,10 +51,10 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 
 /// `DELETE /v1/console-sign-in`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut statements = Statements::default();
     let [sign_in, sessions] = statements::delete_sign_in(&context.guard());
-    let deleted = statements.ask::<ExistingRow>(sign_in);
+    let deleted = statements.push_query::<ExistingRow>(sign_in);
     statements.run(sessions);
     Ok(Handler::delete(statements, deleted, not_configured))
 }
@@ -64,7 +64,7 @@ pub fn put<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     check(&mut body, context);
     let roles = read_roles(&mut body);
@@ -75,7 +75,7 @@ pub fn put<'a, P: Ports>(
     let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
     let has_secret = body.peek("clientSecret").is_some();
     if has_secret && context.config().vault_keys.is_empty() {
-        return Err(no_vault_keys());
+        return Err(missing_vault_keys());
     }
     Ok(Handler::new(Statements::default(), move |_, principal| async move {
         store(context, base, (body, roles), &principal, ports).await
@@ -97,7 +97,7 @@ fn check(body: &mut BodyReader, context: &Context<'_>) {
     };
     check_members(body, &kind, required, unexpected);
     check_address(body, context, "issuer");
-    let scopes = body.texts_at("scopes");
+    let scopes = body.indexed_texts("scopes");
     if !scopes.is_empty() && !scopes.iter().any(|(_, scope)| scope == "openid") {
         body.invalid(&["scopes"], "must include `openid`");
     }
@@ -163,7 +163,7 @@ async fn store<P: Ports>(
     // even to itself.
     let granted = roles.values().flat_map(|scopes| scopes.iter());
     context.ensure_holds(principal.scopes, granted)?;
-    let keeps_sealed = !body.has("clientSecret");
+    let keeps_stored_secret = !body.has("clientSecret");
     let secret = body.text("clientSecret");
     let team = body.text("teamDomain").map(|domain| format!("https://{domain}"));
     let is_oidc = team.is_none();
@@ -197,15 +197,15 @@ async fn store<P: Ports>(
         issuer: &issuer,
         client_id: &client_id,
         sealed: sealed.as_ref(),
-        keeps_sealed,
+        keeps_stored_secret,
         claim: &body.text("claim").unwrap_or_default(),
         roles: &serialize_roles(&roles),
         scopes: scopes.as_deref(),
         now: context.now,
     };
     let [put, end] = statements::put_sign_in(&context.guard(), &new);
-    let sets = ports.batch(vec![put, end, statements::select_of(principal)]).await?;
-    if first_row::<ExistingRow>(&sets, 0)?.is_none() && !ports.was_repeated() {
+    let sets = ports.batch(vec![put, end, statements::select_by_principal(principal)]).await?;
+    if first_row::<ExistingRow>(&sets, 0)?.is_none() && !ports.was_retried() {
         return Err(context.caller.rejection().into());
     }
     let missing = || StorageError::new("the stored sign-in is missing");

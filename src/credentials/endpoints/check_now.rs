@@ -7,7 +7,7 @@ use crate::connect::endpoints::connector;
 use crate::connect::statements::select_connection;
 use crate::connections::endpoints::render::connection_response;
 use crate::connections::model::Connection;
-use crate::credentials::check::{Due, check_all, is_checkable};
+use crate::credentials::check::{DueConnection, check_all, is_checkable};
 use crate::credentials::usable::CredentialsQuery;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -22,7 +22,7 @@ pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut statements = Statements::default();
     let credentials = CredentialsQuery::new(context, &context.connection_id(), &mut statements)?;
     Ok(Handler::new(statements, move |results, principal| async move {
@@ -66,11 +66,13 @@ async fn check<P: Ports>(
     }
     let (account, environment) = (&principal.account, principal.environment);
     let select = select_connection(account, environment.as_str(), &connection.id);
-    let due = Due { account: account.clone(), environment, connection: connection.id };
+    let due = DueConnection { account: account.clone(), environment, connection: connection.id };
     let faults = check_all(context.config(), cache, ports, &[due]).await?;
     if let Some(fault) = faults.into_iter().next() {
         return Err(Problem::unavailable(fault));
     }
     let sets = ports.batch(vec![select]).await?;
-    connection_response(&first_row::<Connection>(&sets, 0)?.ok_or_else(Problem::no_connection)?)
+    connection_response(
+        &first_row::<Connection>(&sets, 0)?.ok_or_else(Problem::connection_not_found)?,
+    )
 }

@@ -26,7 +26,7 @@ use crate::connections::draft::NewConnection;
 use crate::connections::endpoints::create::{
     connection_exists, connection_limit_reached, internal_missing_field,
 };
-use crate::connections::endpoints::no_platform::no_platform;
+use crate::connections::endpoints::platform_not_found::platform_not_found;
 use crate::connections::model::Connection;
 use crate::connections::rules::DEFAULT_LABEL;
 use crate::connections::statements::one;
@@ -231,13 +231,13 @@ impl<P: Ports> Import<'_, P> {
         let connector = if let Some(connector) = connectors.get(&platform) {
             Rc::clone(connector)
         } else {
-            let Some(found) = connector(catalog, &platform).await? else {
-                no_platform(self.context, body, &platform, self.ports).await?;
+            let Some(catalog_connector) = connector(catalog, &platform).await? else {
+                platform_not_found(self.context, body, &platform, self.ports).await?;
                 return Err(internal_missing_field());
             };
-            let found = Rc::new(found);
-            connectors.insert(platform, Rc::clone(&found));
-            found
+            let catalog_connector = Rc::new(catalog_connector);
+            connectors.insert(platform, Rc::clone(&catalog_connector));
+            catalog_connector
         };
         let identity_type = body.text("identityType").and_then(|text| text.parse().ok());
         let new = NewConnection {
@@ -275,8 +275,8 @@ impl<P: Ports> Import<'_, P> {
             return Err(refusal(&["client"], "applies only to OAuth 2.0 methods"));
         }
         if let Some(field) = submitted.method.missing_lookup(&submitted.credentials.fields) {
-            let what = "is required: an import does not ask the platform for it";
-            return Err(refusal(&["credentials", "fields", field], what));
+            let error_message = "is required: an import does not ask the platform for it";
+            return Err(refusal(&["credentials", "fields", field], error_message));
         }
         if let Some(client_id) = client_id {
             ensure_own_client(&submitted, &client_id, (&connector.platform, name))?;
@@ -371,7 +371,7 @@ fn ensure_own_client(
     }
     let detail = format!(
         "The credentials were issued to a client other than the {}, which can't refresh them. Set the client with their `clientId`: `PUT {}`.",
-        chosen_client::noun(platform, name),
+        chosen_client::describe(platform, name),
         chosen_client::address(platform, name)
     );
     Err(Problem::new(Code::OauthClientMissing, detail))

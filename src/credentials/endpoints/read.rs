@@ -12,7 +12,7 @@ use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::platform::PlatformAuth;
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::model::Credentials;
-use crate::credentials::request_auth::{AuthValue, RequestAuth, Secrecy, basic_pair};
+use crate::credentials::request_auth::{AuthValue, RequestAuth, Secrecy, basic_credentials};
 use crate::credentials::usable::CredentialsQuery;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
@@ -68,12 +68,13 @@ async fn read<P: Ports>(
 /// The error for a failed connection, which its user must reconnect.
 pub(crate) fn failed(row: &CredentialsRow) -> Problem {
     let code = row.reason_code.as_deref().unwrap_or("reported");
-    let why = row
+    let explanation = row
         .reason_detail
         .as_ref()
         .map(|detail| format!(": {}", detail.trim_end_matches('.')))
         .unwrap_or_default();
-    let detail = format!("The connection has failed (`{code}`{why}). Its user must reconnect it.");
+    let detail =
+        format!("The connection has failed (`{code}`{explanation}). Its user must reconnect it.");
     Problem::new(Code::ConnectionFailed, detail)
 }
 
@@ -106,7 +107,7 @@ fn render(
     let mut add = |name: &'static str, value: Value| document.0.push((name, value));
     add("type", credentials.kind.as_str().into());
     add("authMethod", row.auth_method.as_str().into());
-    let pair = method.and_then(|method| basic_pair(&method.kind, credentials));
+    let pair = method.and_then(|method| basic_credentials(&method.kind, credentials));
     for name in member_names {
         let value = match (*name, &pair) {
             ("username", Some((username, _))) => Some(username),

@@ -30,8 +30,8 @@ pub fn handle<'a, P: Ports>(
     let body = body_with_secrets(context)?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let id = context.connection_id();
-    let connection = statements.ask(one::select(&guard, &id));
-    let client = statements.ask(select_client_for(&guard, &id));
+    let connection = statements.push_query(one::select(&guard, &id));
+    let client = statements.push_query(select_client_for(&guard, &id));
     Ok(Handler::new(statements, move |results, principal| async move {
         let (connection, client) = (results.first(connection)?, results.first(client)?);
         set(context, body, connection, client, &principal, ports).await
@@ -47,7 +47,7 @@ async fn set<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let cache = context.service.catalog();
-    let connection = connection.ok_or_else(Problem::no_connection)?;
+    let connection = connection.ok_or_else(Problem::connection_not_found)?;
     // Each import stores events, so a full database accepts only imports that repair a connection.
     if !connection.state.is_broken() {
         context.ensure_capacity()?;
@@ -60,16 +60,16 @@ async fn set<P: Ports>(
     let has_access = submitted.has_access();
     let SubmittedCredentials { method, client, credentials, scopes, .. } = &mut submitted;
     let (method, client) = (*method, client.as_ref());
-    let mut checked = CheckOutcome::NotChecked;
+    let mut outcome = CheckOutcome::NotChecked;
     if has_access {
         let (config, connector) = (context.config(), &connector);
-        let looked_up =
+        let lookup =
             platform::look_up(ports, config, (connector, method), client, credentials).await;
-        looked_up.map_err(|detail| {
+        lookup.map_err(|detail| {
             Problem::new(Code::CredentialsRejected, format!("{detail} Nothing was stored."))
         })?;
         let platform_auth = PlatformAuth { config, connector, method, credentials, client };
-        checked = match platform::verify(ports, platform_auth).await {
+        outcome = match platform::verify(ports, platform_auth).await {
             // Store the credentials anyway: an expired access token can still be refreshed.
             Verdict::Rejected(401) if credentials.is_refreshable(method) => {
                 CheckOutcome::NotChecked
@@ -92,8 +92,8 @@ async fn set<P: Ports>(
         expires_at,
         requested_scopes: scopes,
         granted_scopes: None,
-        state: machine::stored(checked == CheckOutcome::Accepted),
-        unchecked: InconclusiveCheck::from_outcome(checked),
+        state: machine::stored(outcome == CheckOutcome::Accepted),
+        unchecked: InconclusiveCheck::from_outcome(outcome),
         awaits_cut_over: false,
         names: context.config().account_names,
         now: context.now,
@@ -102,6 +102,8 @@ async fn set<P: Ports>(
         StoreTarget::Existing { id: &connection.id, name: None, tags: None, version: None };
     match store(ports, &context.config().vault_keys, &account, target).await? {
         StoreOutcome::Done(_) => Ok(Response::no_content()),
-        StoreOutcome::KeyTaken(_) | StoreOutcome::NothingWritten => Err(Problem::no_connection()),
+        StoreOutcome::KeyTaken(_) | StoreOutcome::NothingWritten => {
+            Err(Problem::connection_not_found())
+        }
     }
 }

@@ -13,20 +13,20 @@ pub const BACKOFF_MS: [u64; 5] = [60_000, 300_000, 900_000, 3_600_000, 21_600_00
 pub const CONFIRMATION_MS: u64 = 60_000;
 /// The maximum backoff while the platform rejects the OAuth client, in milliseconds. Once the client is corrected, its
 /// connections recover within this time.
-pub const PROBE_MS: u64 = 60 * 60 * 1000;
+pub const PROBE_INTERVAL_MS: u64 = 60 * 60 * 1000;
 /// The time that a platform may refuse requests before the connection fails, in milliseconds.
 pub const GRACE_PERIOD_MS: u64 = 3 * 24 * 60 * 60 * 1000;
 
 /// The reason code of a connection whose grant the platform has ended.
-pub const GRANT_ENDED: &str = "grant_ended";
+pub const REASON_GRANT_ENDED: &str = "grant_ended";
 
 /// The state after a refresh or a check that succeeded.
 pub const STATE_AFTER_SUCCESS: State = State::Operational;
 
 /// The reason code of new credentials whose check was inconclusive.
-pub const NOT_CHECKED: &str = "not_checked";
-/// The human-readable text of [`NOT_CHECKED`].
-pub const NOT_CHECKED_DETAIL: &str =
+pub const REASON_NOT_CHECKED: &str = "not_checked";
+/// The human-readable text of [`REASON_NOT_CHECKED`].
+pub const REASON_NOT_CHECKED_DETAIL: &str =
     "The platform did not say whether it accepts the credentials. They were stored.";
 
 /// The state of a connection after its credentials were stored. `is_proven` is whether the platform
@@ -163,10 +163,10 @@ pub fn after_failure(
     let is_past_grace_period = failure.is_refusal() && is_past(failing_since, GRACE_PERIOD_MS);
     let has_failed = is_confirmed || is_past_grace_period;
     let index = usize::try_from(before.attempts).unwrap_or(usize::MAX);
-    let longest = BACKOFF_MS.last().copied().unwrap_or(PROBE_MS);
+    let longest = BACKOFF_MS.last().copied().unwrap_or(PROBE_INTERVAL_MS);
     let pause = BACKOFF_MS.get(index).copied().unwrap_or(longest);
     let is_client_rejected = failure.code() == HealthFailure::ClientRejected.code();
-    let pause = if is_client_rejected { pause.min(PROBE_MS) } else { pause };
+    let pause = if is_client_rejected { pause.min(PROBE_INTERVAL_MS) } else { pause };
     // The pause varies from 80 % to 120 %, in 255 steps. With whole percents, connections that
     // failed together would repeatedly retry in the same minute.
     let spread = |jitter: u8| {
@@ -182,7 +182,7 @@ pub fn after_failure(
     FailureOutcome {
         state: if has_failed { State::Failed } else { State::Degraded },
         code: match failure {
-            HealthFailure::GrantRejected if is_confirmed => GRANT_ENDED,
+            HealthFailure::GrantRejected if is_confirmed => REASON_GRANT_ENDED,
             _ => failure.code(),
         },
         attempts,
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn users_fix_credentials_and_accounts_fix_their_client() {
+    fn actor_is_the_user_or_the_account() {
         for (state, code, expected) in [
             (State::Failed, Some("client_rejected"), "user"),
             (State::Failed, None, "user"),

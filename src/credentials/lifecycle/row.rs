@@ -83,7 +83,7 @@ impl CredentialsRow {
     }
 
     /// The scopes that were granted or missing before, but are not among `granted`.
-    pub fn missing_without(&self, granted: &[String]) -> Vec<String> {
+    pub fn missing_scopes_after(&self, granted: &[String]) -> Vec<String> {
         missing(&[self.scopes(), self.missing_scopes()].concat(), granted)
     }
 }

@@ -1,6 +1,6 @@
 //! The SQL of refreshes and checks. Each write names the lease and the version that the request has read.
 
-use super::machine::{FailureOutcome, PROBE_MS, STATE_AFTER_SUCCESS};
+use super::machine::{FailureOutcome, PROBE_INTERVAL_MS, STATE_AFTER_SUCCESS};
 use super::timing::LEASE_MS;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
@@ -39,7 +39,7 @@ impl CredentialsKey<'_> {
     }
 
     /// Acquires the lease at a version, unless another request has it.
-    pub fn take_lease(&self, version: u64, request: &str, now: u64) -> Statement {
+    pub fn acquire_lease(&self, version: u64, request: &str, now: u64) -> Statement {
         let until = now.saturating_add(LEASE_MS);
         Statement {
             sql: "UPDATE credentials \
@@ -133,7 +133,7 @@ impl CredentialsKey<'_> {
         version: u64,
         request: &str,
         after: &FailureOutcome,
-        why: &FailureReason<'_>,
+        status_and_detail: &FailureReason<'_>,
     ) -> Statement {
         Statement {
             sql: "UPDATE credentials \
@@ -149,15 +149,15 @@ impl CredentialsKey<'_> {
                 Param::integer(version),
                 Param::text(request),
                 Param::text(after.code),
-                Param::optional_text(why.detail),
-                Param::optional_integer(why.status.map(u64::from)),
+                Param::optional_text(status_and_detail.detail),
+                Param::optional_integer(status_and_detail.status.map(u64::from)),
                 Param::integer(after.attempts),
                 Param::optional_integer(after.failing_since),
                 Param::optional_integer(after.next_attempt_at),
                 Param::optional_integer(after.refused_since),
                 Param::optional_integer(after.alternative_at),
-                Param::optional_integer(after.next_attempt_at.map(minute_of)),
-                Param::optional_integer(after.alternative_at.map(minute_of)),
+                Param::optional_integer(after.next_attempt_at.map(start_of_minute)),
+                Param::optional_integer(after.alternative_at.map(start_of_minute)),
             ]),
         }
     }
@@ -257,7 +257,7 @@ impl CredentialsKey<'_> {
 
 /// The start of the minute that contains `at`. The job at the end of a minute processes the work
 /// that is due in it, so a time on the boundary belongs to the minute before.
-fn minute_of(at: u64) -> u64 {
+fn start_of_minute(at: u64) -> u64 {
     at.saturating_sub(1).saturating_div(MINUTE_MS).saturating_mul(MINUTE_MS)
 }
 
@@ -279,7 +279,7 @@ pub fn claim_due(now: u64, until: u64, limit: usize) -> Statement {
 /// The circuit breaker of an OAuth client: while the platform rejects the client, one refresh an
 /// hour probes whether the platform accepts it again.
 #[derive(Debug, Clone, Copy)]
-pub struct Breaker<'a> {
+pub struct CircuitBreaker<'a> {
     pub account: &'a str,
     pub environment: Environment,
     pub platform: &'a str,
@@ -289,7 +289,7 @@ pub struct Breaker<'a> {
     pub client_id: &'a str,
 }
 
-impl Breaker<'_> {
+impl CircuitBreaker<'_> {
     fn statement(&self, sql: &'static str, more: impl IntoIterator<Item = Param>) -> Statement {
         let client_params = [
             Param::text(self.account),
@@ -303,7 +303,7 @@ impl Breaker<'_> {
 
     /// Claims this hour's probe. Returns a row if this request may send it.
     pub fn probe(&self, now: u64) -> Statement {
-        let next = Param::integer(now.saturating_add(PROBE_MS));
+        let next = Param::integer(now.saturating_add(PROBE_INTERVAL_MS));
         self.statement(
             "UPDATE oauth_clients \
             SET probe_at = ?7 \
@@ -315,7 +315,7 @@ impl Breaker<'_> {
     }
 
     pub fn open(&self, now: u64) -> Statement {
-        let next = Param::integer(now.saturating_add(PROBE_MS));
+        let next = Param::integer(now.saturating_add(PROBE_INTERVAL_MS));
         self.statement(
             "UPDATE oauth_clients \
             SET rejected_since = coalesce(rejected_since, ?6), probe_at = ?7 \
@@ -326,8 +326,8 @@ impl Breaker<'_> {
 
     /// Records an error that may be caused by the client or only by one account. Opens the breaker
     /// if another account had the same error, and no refresh has succeeded since.
-    pub fn suspect(&self, suspicion: &ClientError<'_>, now: u64) -> Statement {
-        let next = Param::integer(now.saturating_add(PROBE_MS));
+    pub fn record_suspicion(&self, suspicion: &ClientError<'_>, now: u64) -> Statement {
+        let next = Param::integer(now.saturating_add(PROBE_INTERVAL_MS));
         self.statement("UPDATE oauth_clients \
             SET rejected_since = iif(suspect_error = ?6 AND suspect_account <> ?7, coalesce(rejected_since, \
             ?8), rejected_since), probe_at = iif(suspect_error = ?6 \
@@ -391,7 +391,7 @@ pub struct FailureReason<'a> {
 
 /// Makes the check of a connection due now, because the platform has refused a call. Credentials that are already due,
 /// or wait for another attempt, are not changed.
-pub fn check_soon(account: &str, environment: Environment, id: &str, now: u64) -> Statement {
+pub fn schedule_check(account: &str, environment: Environment, id: &str, now: u64) -> Statement {
     Statement {
         sql: "UPDATE credentials \
             SET check_at = ?4 \
@@ -408,7 +408,7 @@ pub fn check_soon(account: &str, environment: Environment, id: &str, now: u64) -
 
 #[cfg(test)]
 mod tests {
-    use super::{MINUTE_MS, minute_of};
+    use super::{MINUTE_MS, start_of_minute};
 
     #[test]
     fn a_minute_ends_with_its_last_millisecond() {
@@ -419,7 +419,7 @@ mod tests {
             (MINUTE_MS + 1, MINUTE_MS),
             (5 * MINUTE_MS, 4 * MINUTE_MS),
         ] {
-            assert_eq!(minute_of(at), minute, "{at}");
+            assert_eq!(start_of_minute(at), minute, "{at}");
         }
     }
 }

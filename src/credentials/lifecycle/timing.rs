@@ -2,32 +2,33 @@
 
 /// The timeout of a token request, in milliseconds. Shorter than the lease, so that no other request begins while this
 /// one runs.
-pub const DEADLINE_MS: u32 = 20_000;
+pub const TIMEOUT_MS: u32 = 20_000;
 /// The duration of a lease, in milliseconds.
 pub const LEASE_MS: u64 = 30_000;
 /// The time that a request without a valid token waits for another request's refresh, in
 /// milliseconds.
 pub const WAIT_MS: u32 = 5_000;
 /// The remaining lifetime below which a token is refreshed, in milliseconds.
-const MARGIN_MS: u64 = 5 * 60 * 1000;
-/// Like [`MARGIN_MS`], for a token with a lifetime of at most [`SHORT_LIFE_MS`]. Tokens of Exact
+const REFRESH_MARGIN_MS: u64 = 5 * 60 * 1000;
+/// Like [`REFRESH_MARGIN_MS`], for a token with a lifetime of at most [`SHORT_LIFETIME_MS`]. Tokens of Exact
 /// Online last ten minutes, and it refuses to refresh a token with more than 30 seconds left:
 /// <https://github.com/picqer/exact-php-client/issues/475>.
-const SHORT_MARGIN_MS: u64 = 30 * 1000;
-const SHORT_LIFE_MS: u64 = 10 * 60 * 1000;
+const SHORT_REFRESH_MARGIN_MS: u64 = 30 * 1000;
+const SHORT_LIFETIME_MS: u64 = 10 * 60 * 1000;
 
 /// Whether an access token must be refreshed before use: less than a tenth of its lifetime is left, and less than five
 /// minutes, or 30 seconds for a short-lived token.
 pub fn is_due(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
     let Some(expires_at) = expires_at else { return false };
-    let life = expires_at.saturating_sub(issued_at.unwrap_or(now));
-    let limit = if life <= SHORT_LIFE_MS { SHORT_MARGIN_MS } else { MARGIN_MS };
-    let margin = limit.min(life.checked_div(10).unwrap_or(0));
+    let lifetime = expires_at.saturating_sub(issued_at.unwrap_or(now));
+    let limit =
+        if lifetime <= SHORT_LIFETIME_MS { SHORT_REFRESH_MARGIN_MS } else { REFRESH_MARGIN_MS };
+    let margin = limit.min(lifetime.checked_div(10).unwrap_or(0));
     expires_at.saturating_sub(now) < margin.max(1)
 }
 
 /// Whether an access token has more than half of its lifetime left.
-pub fn is_young(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
+pub fn is_recently_issued(issued_at: Option<u64>, expires_at: Option<u64>, now: u64) -> bool {
     let Some((issued_at, expires_at)) = issued_at.zip(expires_at) else { return false };
     let half = expires_at.saturating_sub(issued_at).saturating_div(2);
     now < issued_at.saturating_add(half)
@@ -41,16 +42,16 @@ pub fn is_valid(expires_at: Option<u64>, now: u64) -> bool {
 /// The time of the next check after a success: up to a tenth of `period` sooner, so that connections
 /// created together are checked at different times.
 pub fn next_check(now: u64, period: u64, jitter: u8) -> u64 {
-    let early = period.saturating_mul(u64::from(jitter)).saturating_div(10 * 255);
-    now.saturating_add(period.saturating_sub(early))
+    let jitter_ms = period.saturating_mul(u64::from(jitter)).saturating_div(10 * 255);
+    now.saturating_add(period.saturating_sub(jitter_ms))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_due, is_valid, is_young, next_check};
+    use super::{is_due, is_recently_issued, is_valid, next_check};
 
     #[test]
-    fn a_token_is_young_in_the_first_half_of_its_life() {
+    fn a_token_is_recently_issued_in_the_first_half_of_its_lifetime() {
         for (issued, expires, now, expected) in [
             (Some(10), Some(20), 14, true),
             (Some(10), Some(20), 15, false),
@@ -58,7 +59,11 @@ mod tests {
             (None, Some(20), 1, false),
             (Some(10), None, 11, false),
         ] {
-            assert_eq!(is_young(issued, expires, now), expected, "{issued:?} {expires:?} {now}");
+            assert_eq!(
+                is_recently_issued(issued, expires, now),
+                expected,
+                "{issued:?} {expires:?} {now}"
+            );
         }
     }
 
@@ -95,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_come_up_to_a_tenth_of_the_period_early() {
+    fn checks_are_spread_over_a_tenth_of_the_period() {
         for (jitter, expected) in [(0, 1_025_500), (1, 1_025_490), (255, 1_022_950)] {
             assert_eq!(next_check(1_000_000, 25_500, jitter), expected, "{jitter}");
         }

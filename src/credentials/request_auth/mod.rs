@@ -134,7 +134,7 @@ impl AuthPlacement<'_> {
             }
             Kind::Bearer { prefix } => authorize(with_prefix(prefix, &field("token"))),
             Kind::Basic { .. } => {
-                if let Some((username, password)) = basic_pair(&method.kind, credentials) {
+                if let Some((username, password)) = basic_credentials(&method.kind, credentials) {
                     let pair = format!("{username}:{password}");
                     authorize(format!("Basic {}", Base64::encode_string(pair.as_bytes())));
                 }
@@ -203,7 +203,7 @@ impl AuthPlacement<'_> {
 
 /// The user name and password of HTTP Basic authentication. Returns `None` when a field that they
 /// need is empty, and for other methods.
-pub fn basic_pair(kind: &Kind, credentials: &Credentials) -> Option<(String, String)> {
+pub fn basic_credentials(kind: &Kind, credentials: &Credentials) -> Option<(String, String)> {
     let Kind::Basic { username, password, .. } = kind else { return None };
     let part = |template: &Option<String>, field: &str| match template {
         Some(template) => fill_text(template, &|name| credentials.variable(name)).ok(),
@@ -265,11 +265,11 @@ fn is_default(name: &str, value: &str) -> bool {
 /// A header's name in lower case, with hyphens instead of other punctuation. Servers that name
 /// headers like CGI (WSGI, Rack, PHP) read `-` as `_` (RFC 3875, section 4.1.18), and some do so
 /// for every character except letters and digits.
-pub fn with_hyphens(name: &str) -> String {
-    name.bytes().map(hyphen).map(char::from).collect()
+pub fn normalize_header_name(name: &str) -> String {
+    name.bytes().map(to_hyphen).map(char::from).collect()
 }
 
-const fn hyphen(byte: u8) -> u8 {
+const fn to_hyphen(byte: u8) -> u8 {
     if byte.is_ascii_alphanumeric() { byte } else { b'-' }
 }
 
@@ -277,7 +277,7 @@ const fn hyphen(byte: u8) -> u8 {
 pub fn is_same_header(one: &str, other: &str) -> bool {
     let [one, other] =
         [one, other].map(|name| name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()));
-    one.bytes().map(hyphen).eq(other.bytes().map(hyphen))
+    one.bytes().map(to_hyphen).eq(other.bytes().map(to_hyphen))
 }
 
 impl RequestAuth {

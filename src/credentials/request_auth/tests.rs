@@ -30,10 +30,10 @@ fn cookies_of_a_request_follow_those_of_the_credentials() {
         let value = AuthValue { text, secrecy: Secrecy::User };
         RequestAuth { headers: [(name.to_owned(), value)].into(), ..RequestAuth::default() }
     };
-    let given = vec![header("cookie", "sid=theirs; a=1; sid=x; b=2"), header("x", "1")];
-    let both = auth("cookie", "sid=ours").apply_to(given.clone());
-    assert_eq!(both, [header("x", "1"), header("cookie", "sid=ours; a=1; b=2")]);
-    let other = auth("x", "ours").apply_to(given);
+    let request_headers = vec![header("cookie", "sid=theirs; a=1; sid=x; b=2"), header("x", "1")];
+    let merged_headers = auth("cookie", "sid=ours").apply_to(request_headers.clone());
+    assert_eq!(merged_headers, [header("x", "1"), header("cookie", "sid=ours; a=1; b=2")]);
+    let other = auth("x", "ours").apply_to(request_headers);
     assert_eq!(other, [header("cookie", "sid=theirs; a=1; sid=x; b=2"), header("x", "ours")]);
 }
 
@@ -70,13 +70,13 @@ fn rejects_values_that_a_header_cannot_contain() {
     ] {
         let method: AuthMethod = serde_json::from_value(method).unwrap();
         let common = Parameters::new();
-        let found = unsendable_reason(&common, &method, field, value);
-        assert_eq!(found.is_none(), is_sendable, "{field}: {value}");
+        let fault_message = unsendable_reason(&common, &method, field, value);
+        assert_eq!(fault_message.is_none(), is_sendable, "{field}: {value}");
     }
 }
 
 #[test]
-fn credentials_go_where_the_method_says() {
+fn credentials_are_placed_as_the_method_defines() {
     let oauth = json!({
         "id": "o", "type": "oauth2", "fields": [], "grant": "authorization_code", "tokenUrl": "https://a.example",
         "issuer": null, "authorizationUrl": null, "refreshUrl": null, "revocationUrl": null, "scopes": [],
@@ -255,10 +255,10 @@ fn templates_place_the_oauth_token_and_the_client_data() {
         let auth = place(&json!({}), &oauth(&headers), &credentials, client.as_ref());
         assert_eq!((shown(&auth.headers), auth.lacks_client), (expected, lacks_client));
     }
-    let both =
+    let merged_headers =
         oauth(&json!({"A": "{clientId}", "B": "{clientSecret}", "C": "{accessToken}", "D": "1"}));
     let client = client(Some("s"));
-    let auth = place(&json!({}), &both, &credentials, Some(&client));
+    let auth = place(&json!({}), &merged_headers, &credentials, Some(&client));
     let secrecy: Vec<Secrecy> = auth.headers.values().map(|value| value.secrecy).collect();
     let expected = [Secrecy::Public, Secrecy::Client, Secrecy::User, Secrecy::Public];
     assert_eq!(secrecy, expected);

@@ -14,7 +14,7 @@ use crate::terms::EventType;
 
 /// The maximum number of events that a request scans to find events of the requested types. The
 /// page may then contain fewer than `limit` events, or none, although more follow.
-const MAX_SCANNED: u64 = 1000;
+const MAX_SCANNED_EVENTS: u64 = 1000;
 
 pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let mut query = context.query();
@@ -26,7 +26,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let after = query.text("after").and_then(|text| EventId::parse(&text)).unwrap_or(start);
     let connection = query.text("connection").and_then(|text| ConnectionId::parse(&text));
     let limit = Paging::read(&query).limit;
-    let scanned = if types.is_empty() { limit } else { MAX_SCANNED.max(limit) };
+    let scanned = if types.is_empty() { limit } else { MAX_SCANNED_EVENTS.max(limit) };
     let mut statements = Statements::default();
     let selected = EventQuery {
         newest_first,
@@ -35,8 +35,8 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         types: &types,
         limit: scanned,
     };
-    let events = statements.ask::<Event>(select(&context.guard(), &selected));
-    let oldest = context.now.saturating_sub(context.config().event_ms);
+    let events = statements.push_query::<Event>(select(&context.guard(), &selected));
+    let oldest = context.now.saturating_sub(context.config().event_retention_ms);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let mut rows = Vec::new();

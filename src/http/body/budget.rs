@@ -8,18 +8,18 @@ use std::rc::Rc;
 use crate::http::problem::{Code, Problem};
 
 /// The maximum number of bytes reserved in an isolate.
-pub const MAX_TOTAL: usize = 24 << 20;
+pub const MAX_TOTAL_BYTES: usize = 24 << 20;
 /// The maximum number of bytes reserved for one account, so that it can't starve others.
-pub const MAX_PER_ACCOUNT: usize = 16 << 20;
+pub const MAX_BYTES_PER_ACCOUNT: usize = 16 << 20;
 /// The maximum number of bytes reserved for one user of an account, through tokens.
-pub const MAX_PER_IDENTITY: usize = 8 << 20;
+pub const MAX_BYTES_PER_IDENTITY: usize = 8 << 20;
 /// The bytes to reserve before a call that may change something is sent, so that a response up to
 /// this size is never lost. Small, because a slow platform may keep hundreds of calls waiting.
 pub const INITIAL_RESERVATION: usize = 64 << 10;
 /// The age in milliseconds after which a reservation no longer counts. No call takes this long: the
 /// runtime must have ended the request without dropping it, for example because it used too much
 /// CPU.
-const LAPSE_MS: u64 = 5 * 60 * 1000;
+const RESERVATION_LIFETIME_MS: u64 = 5 * 60 * 1000;
 
 /// The memory budget of an isolate for bodies.
 #[derive(Debug, Default)]
@@ -77,13 +77,13 @@ impl BodyBudget {
             identity: holder.identity.map(str::to_owned),
             bytes: Cell::new(0),
         });
-        let Ok(mut all) = self.0.try_borrow_mut() else { return Err(exhausted()) };
-        all.retain(|share| now.saturating_sub(share.since) < LAPSE_MS);
+        let Ok(mut all) = self.0.try_borrow_mut() else { return Err(budget_exhausted()) };
+        all.retain(|share| now.saturating_sub(share.since) < RESERVATION_LIFETIME_MS);
         all.push(Rc::clone(&own_share));
         drop(all);
         let shares = Rc::clone(&self.0);
         let reservation = Rc::new(Reservation { shares, own_share, was_refused: Cell::new(false) });
-        if reservation.grow_to(bytes) { Ok(reservation) } else { Err(exhausted()) }
+        if reservation.grow_to(bytes) { Ok(reservation) } else { Err(budget_exhausted()) }
     }
 
     /// The number of bytes that are reserved in total.
@@ -97,7 +97,7 @@ impl Reservation {
     /// would exceed its limit.
     pub fn grow_to(&self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.own_share.bytes.get());
-        let fits = more == 0 || self.has_room(more);
+        let fits = more == 0 || self.fits_limits(more);
         if fits {
             self.own_share.bytes.set(self.own_share.bytes.get().saturating_add(more));
         } else {
@@ -106,7 +106,7 @@ impl Reservation {
         fits
     }
 
-    fn has_room(&self, more: usize) -> bool {
+    fn fits_limits(&self, more: usize) -> bool {
         let Ok(shares) = self.shares.try_borrow() else { return false };
         let (mut total, mut account_bytes, mut identity_bytes) = (more, more, more);
         for share in shares.iter() {
@@ -119,9 +119,9 @@ impl Reservation {
                 }
             }
         }
-        total <= MAX_TOTAL
-            && account_bytes <= MAX_PER_ACCOUNT
-            && (self.own_share.identity.is_none() || identity_bytes <= MAX_PER_IDENTITY)
+        total <= MAX_TOTAL_BYTES
+            && account_bytes <= MAX_BYTES_PER_ACCOUNT
+            && (self.own_share.identity.is_none() || identity_bytes <= MAX_BYTES_PER_IDENTITY)
     }
 
     /// Shrinks the reservation to at most `bytes`.
@@ -132,7 +132,7 @@ impl Reservation {
     /// Fails when the response to a safe method did not fit. For other methods, which may have
     /// changed something, the response is returned without its body instead.
     pub fn check(&self, method: &str) -> Result<(), Problem> {
-        if self.was_refused.get() && is_safe(method) { Err(exhausted()) } else { Ok(()) }
+        if self.was_refused.get() && is_safe(method) { Err(budget_exhausted()) } else { Ok(()) }
     }
 }
 
@@ -148,7 +148,7 @@ fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD")
 }
 
-pub(crate) fn exhausted() -> Problem {
+pub(crate) fn budget_exhausted() -> Problem {
     let detail = "The service is reading too many large bodies. Try again shortly.";
     Problem { retry_after: Some(5), ..Problem::new(Code::Unavailable, detail) }
 }
@@ -156,8 +156,8 @@ pub(crate) fn exhausted() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::{
-        BodyBudget, Holder, INITIAL_RESERVATION, LAPSE_MS, MAX_PER_ACCOUNT, MAX_PER_IDENTITY,
-        MAX_TOTAL,
+        BodyBudget, Holder, INITIAL_RESERVATION, MAX_BYTES_PER_ACCOUNT, MAX_BYTES_PER_IDENTITY,
+        MAX_TOTAL_BYTES, RESERVATION_LIFETIME_MS,
     };
 
     const ACME: Holder<'_> = Holder { account: "acme", identity: None };
@@ -167,17 +167,17 @@ mod tests {
     fn a_reservation_grows_within_the_budget_and_ends_with_its_call() {
         let budget = BodyBudget::default();
         let other = budget.reserve("GET", OTHER, 0).unwrap();
-        assert!(other.grow_to(MAX_TOTAL - MAX_PER_ACCOUNT));
+        assert!(other.grow_to(MAX_TOTAL_BYTES - MAX_BYTES_PER_ACCOUNT));
         let (read, write) =
             (budget.reserve("GET", ACME, 0).unwrap(), budget.reserve("POST", ACME, 0).unwrap());
-        let used = MAX_TOTAL - MAX_PER_ACCOUNT + INITIAL_RESERVATION;
+        let used = MAX_TOTAL_BYTES - MAX_BYTES_PER_ACCOUNT + INITIAL_RESERVATION;
         assert_eq!(budget.held(), used);
         for (bytes, fits, held) in [
             (1, true, used + 1),
-            (MAX_PER_ACCOUNT - INITIAL_RESERVATION, true, MAX_TOTAL),
-            (1, true, MAX_TOTAL),
-            (MAX_TOTAL, false, MAX_TOTAL),
-            (usize::MAX, false, MAX_TOTAL),
+            (MAX_BYTES_PER_ACCOUNT - INITIAL_RESERVATION, true, MAX_TOTAL_BYTES),
+            (1, true, MAX_TOTAL_BYTES),
+            (MAX_TOTAL_BYTES, false, MAX_TOTAL_BYTES),
+            (usize::MAX, false, MAX_TOTAL_BYTES),
         ] {
             assert_eq!((read.grow_to(bytes), budget.held()), (fits, held), "{bytes}");
         }
@@ -202,18 +202,18 @@ mod tests {
     }
 
     #[test]
-    fn one_account_or_user_leaves_room_for_others() {
+    fn one_account_or_user_cannot_use_the_whole_budget() {
         let budget = BodyBudget::default();
         let reserve = |account, identity| {
             budget.reserve("GET", Holder { account, identity: Some(identity) }, 0).unwrap()
         };
         let held: Vec<_> = [
-            ("acme", "ann", MAX_PER_IDENTITY, true),
+            ("acme", "ann", MAX_BYTES_PER_IDENTITY, true),
             ("acme", "ann", 1, false),
-            ("acme", "bob", MAX_PER_ACCOUNT - MAX_PER_IDENTITY, true),
+            ("acme", "bob", MAX_BYTES_PER_ACCOUNT - MAX_BYTES_PER_IDENTITY, true),
             ("acme", "bob", 1, false),
             ("acme", "cid", 1, false),
-            ("other", "ann", MAX_TOTAL - MAX_PER_ACCOUNT, true),
+            ("other", "ann", MAX_TOTAL_BYTES - MAX_BYTES_PER_ACCOUNT, true),
             ("third", "ann", 1, false),
         ]
         .map(|(account, identity, bytes, fits)| {
@@ -224,20 +224,23 @@ mod tests {
         .into();
         drop(held);
         // A key acts for all users of its account, so only the account's limit applies.
-        let by_key = budget.reserve("GET", ACME, 0).unwrap();
-        assert!(by_key.grow_to(MAX_PER_ACCOUNT) && !by_key.grow_to(MAX_PER_ACCOUNT + 1));
+        let key_reservation = budget.reserve("GET", ACME, 0).unwrap();
+        assert!(
+            key_reservation.grow_to(MAX_BYTES_PER_ACCOUNT)
+                && !key_reservation.grow_to(MAX_BYTES_PER_ACCOUNT + 1)
+        );
     }
 
     #[test]
     fn a_reservation_that_is_never_dropped_lapses() {
         let budget = BodyBudget::default();
-        let abandoned = budget.reserve_bytes(MAX_PER_ACCOUNT, ACME, 1).unwrap();
-        assert!(budget.reserve("POST", ACME, LAPSE_MS).is_err());
-        let live = budget.reserve("POST", ACME, LAPSE_MS + 1).unwrap();
+        let leaked = budget.reserve_bytes(MAX_BYTES_PER_ACCOUNT, ACME, 1).unwrap();
+        assert!(budget.reserve("POST", ACME, RESERVATION_LIFETIME_MS).is_err());
+        let second_reservation = budget.reserve("POST", ACME, RESERVATION_LIFETIME_MS + 1).unwrap();
         assert_eq!(budget.held(), INITIAL_RESERVATION);
-        drop(abandoned);
+        drop(leaked);
         assert_eq!(budget.held(), INITIAL_RESERVATION);
-        drop(live);
+        drop(second_reservation);
         assert_eq!(budget.held(), 0);
     }
 }

@@ -69,7 +69,7 @@ pub enum FieldCheck {
 pub type CustomCheck = fn(&mut BodyReader, &'static str, &Value);
 
 /// A hint for an unknown field, which ends an error message. `known` lists the body's fields.
-fn place_of(name: &str, known: &[&str]) -> &'static str {
+fn unknown_field_hint(name: &str, known: &[&str]) -> &'static str {
     match (known, name) {
         // The body of `PATCH /v1/vault/connections/{id}`.
         (["tags"], "name") => ": change it with `PUT /v1/vault/connections/{id}/name`",
@@ -98,7 +98,7 @@ impl BodyReader {
     /// declared as JSON, has more than `max` bytes, or is not a JSON object. [`Self::finish`] reports faults of fields.
     pub fn new(request: &Request, known: &[Field], max: usize) -> Result<Self, Problem> {
         require_json(request)?;
-        let Body::Whole(bytes) = &request.body else { return Err(unread(&request.body, max)) };
+        let Body::Whole(bytes) = &request.body else { return Err(unread_body(&request.body, max)) };
         if bytes.len() > max {
             return Err(too_large(max));
         }
@@ -136,7 +136,7 @@ impl BodyReader {
             return self.add_fault(&[name], |location| {
                 let mut fault = Fault::unknown(code, location, name, noun, &known);
                 if fault.suggestion.is_none() {
-                    fault.detail.push_str(place_of(name, &known));
+                    fault.detail.push_str(unknown_field_hint(name, &known));
                 }
                 fault
             });
@@ -163,7 +163,7 @@ impl BodyReader {
 
     fn check(&mut self, field: &Field, value: &Value) {
         let (name, text) = (field.name, value.as_text());
-        let objection = match field.check {
+        let validation_error = match field.check {
             FieldCheck::TextOrNull(_) if matches!(value, Value::Null) => None,
             FieldCheck::Text(rule) | FieldCheck::TextOrNull(rule) => {
                 text.map_or(Some("must be a string"), rule)
@@ -182,16 +182,16 @@ impl BodyReader {
             }
             FieldCheck::Texts(max, rule) => self.check_items(name, value, max, rule),
             FieldCheck::Names(names) => {
-                let objection = self.check_items(name, value, names.len(), |_| None);
+                let validation_error = self.check_items(name, value, names.len(), |_| None);
                 self.check_names(name, value, names);
-                objection
+                validation_error
             }
             FieldCheck::Custom(check) => {
                 check(self, name, value);
                 None
             }
         };
-        if let Some(message) = objection {
+        if let Some(message) = validation_error {
             self.invalid(&[name], message);
         }
     }
@@ -221,9 +221,9 @@ impl BodyReader {
     /// Checks a set: an array of one to `max` distinct strings, each accepted by the rule.
     pub fn check_set(&mut self, field: &str, value: &Value, max: usize, rule: Rule) {
         let items = if let Value::Array(items) = value { items.as_slice() } else { &[] };
-        let objection = self.check_items(field, value, max, rule);
+        let validation_error = self.check_items(field, value, max, rule);
         let none = items.is_empty().then_some("must have at least one item, or be left out");
-        if let Some(message) = objection.or(none) {
+        if let Some(message) = validation_error.or(none) {
             self.invalid(&[field], message);
         }
         for (index, item) in items.iter().enumerate() {
@@ -271,14 +271,14 @@ impl BodyReader {
             return self.invalid(&[field], &message);
         }
         for (index, (name, value)) in members.iter().enumerate() {
-            let objection = match value.as_text() {
+            let validation_error = match value.as_text() {
                 None => Some("must be a string"),
                 Some(_) if members.iter().take(index).any(|(other, _)| other == name) => {
                     Some("is given more than once")
                 }
                 Some(text) => rule(name, text),
             };
-            if let Some(message) = objection {
+            if let Some(message) = validation_error {
                 self.invalid(&[field, name], message);
             }
         }
@@ -287,7 +287,7 @@ impl BodyReader {
     /// Adds a fault for each duplicate member in the value, at any depth: parsers disagree on which
     /// duplicate counts.
     pub fn check_duplicates(&mut self, path: &[&str], value: &Value) {
-        value.each_duplicate(path, &mut |location| {
+        value.for_each_duplicate(path, &mut |location| {
             self.invalid(location, "is given more than once");
         });
     }
@@ -365,7 +365,7 @@ impl BodyReader {
     }
 
     /// The strings in an array, each with its index. Does not take the field.
-    pub fn texts_at(&self, field: &str) -> Vec<(usize, String)> {
+    pub fn indexed_texts(&self, field: &str) -> Vec<(usize, String)> {
         let Some(Value::Array(items)) = self.get(field) else { return Vec::new() };
         let text = |(at, item): (usize, &Value)| Some((at, item.as_text()?.to_owned()));
         items.iter().enumerate().filter_map(text).collect()
@@ -416,9 +416,9 @@ pub fn too_large(max: usize) -> Problem {
 }
 
 /// The problem for a body that was not read; `max` is the endpoint's limit in bytes.
-pub fn unread(body: &Body, max: usize) -> Problem {
+pub fn unread_body(body: &Body, max: usize) -> Problem {
     match body {
-        Body::Late => invalid_body("The body did not arrive within 30 seconds.".to_owned()),
+        Body::TimedOut => invalid_body("The body did not arrive within 30 seconds.".to_owned()),
         Body::Refused => exhausted(),
         Body::TooLarge | Body::Stream | Body::Whole(_) => too_large(max),
     }

@@ -46,12 +46,13 @@ fn rejects_an_object_of_texts_with_too_many_or_duplicate_members() {
 
 #[test]
 fn a_problem_lists_a_limited_number_of_errors() {
-    for (added, listed) in [(0, 1), (MAX_FAULTS - 1, MAX_FAULTS), (MAX_FAULTS, MAX_FAULTS)] {
+    for (added, expected_faults) in [(0, 1), (MAX_FAULTS - 1, MAX_FAULTS), (MAX_FAULTS, MAX_FAULTS)]
+    {
         let mut reader = read("{}");
         for _ in 0..added {
             reader.invalid(&["a"], "is wrong");
         }
-        assert_eq!(reader.refuse(&["b"], "is wrong", None).errors.len(), listed);
+        assert_eq!(reader.refuse(&["b"], "is wrong", None).errors.len(), expected_faults);
     }
 }
 

@@ -32,9 +32,9 @@ pub struct Config {
     /// The keys that encrypt credentials; without them, the vault stores no credentials.
     pub vault_keys: VaultKeys,
     /// The retention of events, in milliseconds.
-    pub event_ms: u64,
+    pub event_retention_ms: u64,
     /// The retention of audit entries, in milliseconds.
-    pub audit_ms: u64,
+    pub audit_retention_ms: u64,
     /// The retention of usage, in days; 0 disables counting.
     pub usage_days: u64,
     /// The calls to platforms that are recorded as events.
@@ -44,7 +44,7 @@ pub struct Config {
     /// Whether names of accounts at platforms are stored and shown.
     pub account_names: bool,
     /// The interval between checks of unused credentials, in milliseconds.
-    pub check_ms: u64,
+    pub check_interval_ms: u64,
     /// Whether the service may call addresses of this machine, also over plain HTTP. For
     /// development only.
     pub local_targets: bool,
@@ -186,12 +186,12 @@ const DEFAULT_CHECK_HOURS: u64 = 24;
 const DEFAULT_AGENT_TOKEN_SECONDS: u64 = 3600;
 
 /// Parses a whole number from 1 to `max`. Returns `None` for anything else.
-fn up_to(max: u64, text: &str) -> Option<u64> {
+fn parse_up_to(max: u64, text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|number| (1..=max).contains(number))
 }
 
 fn usage_days(text: &str) -> u64 {
-    if text.trim() == "0" { 0 } else { up_to(365, text).unwrap_or(DEFAULT_USAGE_DAYS) }
+    if text.trim() == "0" { 0 } else { parse_up_to(365, text).unwrap_or(DEFAULT_USAGE_DAYS) }
 }
 
 /// The calls to platforms that are recorded as events.
@@ -241,12 +241,13 @@ impl From<&Variables> for Config {
     fn from(variables: &Variables) -> Self {
         let (current, previous) = (&variables.session_secret, &variables.session_secret_previous);
         let segment_bytes = variables.segment_cache_bytes.trim().parse();
-        let rows = up_to(1_000_000_000, &variables.max_rows_read);
-        let database = up_to(1_000_000_000_000_000, &variables.max_database_bytes);
-        let days = up_to(365, &variables.event_days).unwrap_or(DEFAULT_EVENT_DAYS);
-        let audit = up_to(3650, &variables.audit_days).unwrap_or(DEFAULT_AUDIT_DAYS);
-        let hours = up_to(720, &variables.check_hours).unwrap_or(DEFAULT_CHECK_HOURS);
-        let token = up_to(86_400, &variables.agent_token_seconds).filter(|seconds| *seconds >= 60);
+        let rows = parse_up_to(1_000_000_000, &variables.max_rows_read);
+        let database = parse_up_to(1_000_000_000_000_000, &variables.max_database_bytes);
+        let days = parse_up_to(365, &variables.event_days).unwrap_or(DEFAULT_EVENT_DAYS);
+        let audit = parse_up_to(3650, &variables.audit_days).unwrap_or(DEFAULT_AUDIT_DAYS);
+        let hours = parse_up_to(720, &variables.check_hours).unwrap_or(DEFAULT_CHECK_HOURS);
+        let token =
+            parse_up_to(86_400, &variables.agent_token_seconds).filter(|seconds| *seconds >= 60);
         let mut faults = Vec::new();
         let vault_keys = VaultKeys::parse(&variables.vault_keys).unwrap_or_else(|error| {
             faults.push(format!("VAULT_KEYS is ignored: {error}"));
@@ -283,14 +284,14 @@ impl From<&Variables> for Config {
             ),
             agent_token_ms: token.unwrap_or(DEFAULT_AGENT_TOKEN_SECONDS).saturating_mul(1000),
             local_targets: variables.local_targets.trim() == "allow",
-            event_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
-            audit_ms: audit.saturating_mul(24).saturating_mul(HOUR_MS),
+            event_retention_ms: days.saturating_mul(24).saturating_mul(HOUR_MS),
+            audit_retention_ms: audit.saturating_mul(24).saturating_mul(HOUR_MS),
             usage_days: usage_days(&variables.usage_days),
             call_events: CallEvents::parse(&variables.call_events),
-            call_events_per_day: up_to(1_000_000, &variables.call_events_per_day)
+            call_events_per_day: parse_up_to(1_000_000, &variables.call_events_per_day)
                 .unwrap_or(DEFAULT_CALL_EVENTS_PER_DAY),
             account_names: !variables.account_names.trim().eq_ignore_ascii_case("off"),
-            check_ms: hours.saturating_mul(HOUR_MS),
+            check_interval_ms: hours.saturating_mul(HOUR_MS),
             vault_keys,
             collector,
             secret_headers: secret_headers(&variables.secret_headers),

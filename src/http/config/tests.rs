@@ -2,8 +2,8 @@ use super::{AllowedOrigins, Config, Variables};
 
 #[test]
 fn ignores_variables_that_are_not_strings() {
-    let given = r#"{"ALLOWED_ORIGINS":"https://a.example","MAX_ROWS_READ":[7],"SEGMENT_CACHE_BYTES":7,"SESSION_SECRET":{"a":[1]},"VAULT":{}}"#;
-    let variables: Variables = serde_json::from_str(given).unwrap();
+    let invalid_json = r#"{"ALLOWED_ORIGINS":"https://a.example","MAX_ROWS_READ":[7],"SEGMENT_CACHE_BYTES":7,"SESSION_SECRET":{"a":[1]},"VAULT":{}}"#;
+    let variables: Variables = serde_json::from_str(invalid_json).unwrap();
     let expected = Variables {
         allowed_origins: "https://a.example".into(),
         segment_cache_bytes: "7".into(),
@@ -43,8 +43,8 @@ fn reads_variables() {
     assert!(Config::default().security_contacts.is_empty());
     let any = Variables { allowed_origins: "https://a.example, *".into(), ..Variables::default() };
     assert!(Config::from(&any).allows("https://any.example"));
-    let wrong = Variables { segment_cache_bytes: "lots".into(), ..Variables::default() };
-    assert_eq!(Config::from(&wrong).segment_bytes, 32 << 20);
+    let with_wrong_key = Variables { segment_cache_bytes: "lots".into(), ..Variables::default() };
+    assert_eq!(Config::from(&with_wrong_key).segment_bytes, 32 << 20);
     for (text, rows) in [
         ("", 100_000),
         (" 5000 ", 5000),
@@ -77,13 +77,13 @@ fn one_wrong_vault_key_disables_all() {
     assert_eq!(read.vault_keys.ids().collect::<Vec<_>>(), ["new", "old"]);
     assert!(read.faults.is_empty());
     assert!(Config::default().vault_keys.is_empty() && Config::default().faults.is_empty());
-    let wrong = config(&format!("new:{key},old:{key}."));
-    assert!(wrong.vault_keys.is_empty());
+    let with_wrong_key = config(&format!("new:{key},old:{key}."));
+    assert!(with_wrong_key.vault_keys.is_empty());
     assert_eq!(
-        wrong.faults,
+        with_wrong_key.faults,
         ["VAULT_KEYS is ignored: entry 2 has a key that is not standard base64"]
     );
-    assert!(!format!("{read:?} {wrong:?}").contains("AAECAw"));
+    assert!(!format!("{read:?} {with_wrong_key:?}").contains("AAECAw"));
 }
 
 #[test]
@@ -129,11 +129,11 @@ fn checks_app_variables() {
     let logo: Read = |config| config.app_logo_url.as_deref();
     let color: Read = |config| config.app_color.as_deref();
     let url: Read = |config| config.app_url.as_deref();
-    let longest = "é".repeat(60);
+    let longest_name = "é".repeat(60);
     for (variable, text, read, expected) in [
         ("APP_NAME", " Acme ✨ ", name, Some("Acme ✨")),
-        ("APP_NAME", &longest, name, Some(longest.as_str())),
-        ("APP_NAME", &format!("{longest}a"), name, None),
+        ("APP_NAME", &longest_name, name, Some(longest_name.as_str())),
+        ("APP_NAME", &format!("{longest_name}a"), name, None),
         ("APP_NAME", "Ac\u{202e}me", name, None),
         ("APP_NAME", "Ac\nme", name, None),
         ("APP_LOGO_URL", "https://a.example/l.svg?v=1", logo, Some("https://a.example/l.svg?v=1")),

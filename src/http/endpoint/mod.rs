@@ -130,7 +130,7 @@ impl Keyed {
 
     /// Whether the endpoint accepts and returns a bookmark in `x-vault-bookmark`. True for
     /// endpoints that query the database for more than the key.
-    pub fn takes_bookmark(self) -> bool {
+    pub fn supports_bookmark(self) -> bool {
         self.access() != Access::Catalog && !self.is_proxy()
     }
 
@@ -143,11 +143,11 @@ impl Keyed {
     /// Whether the audit log attributes the endpoint's changes to the caller. Changes that result
     /// from using or checking a connection have no actor.
     pub fn has_actor(self) -> bool {
-        self.spec().method != Method::Get && !self.is_call() && self != Self::CheckConnection
+        self.spec().method != Method::Get && !self.calls_platform() && self != Self::CheckConnection
     }
 
     /// Whether the endpoint calls the platform of a connection.
-    pub fn is_call(self) -> bool {
+    pub fn calls_platform(self) -> bool {
         self.is_proxy() || self == Self::RunAction
     }
 

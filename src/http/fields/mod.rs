@@ -114,7 +114,7 @@ pub(crate) fn unknown_platform<'a>(
 }
 
 /// Checks a platform's name, ignoring case.
-pub(crate) fn platform_in_any_case(text: &str) -> Option<&'static str> {
+pub(crate) fn platform_ignoring_case(text: &str) -> Option<&'static str> {
     // ASCII only: Unicode tables would be a fifth of the npm package's size.
     platform(&text.to_ascii_lowercase())
 }

@@ -2,7 +2,7 @@
 
 use super::{
     CONNECTIONS, LANG, MAX_ORIGINS, MAX_PLATFORMS, MAX_TTL, MIN_TTL, NO_DUPLICATES, access,
-    actions, any, client, custom, fixed_values, optional, platform_in_any_case, required, scopes,
+    actions, any, client, custom, fixed_values, optional, platform_ignoring_case, required, scopes,
     values,
 };
 use crate::agents::sign_in::SignInType;
@@ -33,14 +33,14 @@ pub const SESSION_FIELDS: [Field; 14] = [
     custom(
         "scopes",
         |body, name, value| {
-            body.check_set_of(name, value, &Scope::OF_TOKENS.map(Scope::as_str));
+            body.check_set_of(name, value, &Scope::TOKEN_SCOPES.map(Scope::as_str));
         },
         "The scopes of the token, a subset of the API key's. If omitted, the key's read scopes.",
     ),
     custom(
         "platforms",
         |body, name, value| {
-            body.check_set(name, value, MAX_PLATFORMS, platform_in_any_case);
+            body.check_set(name, value, MAX_PLATFORMS, platform_ignoring_case);
         },
         "Only these platforms of the catalog, ignoring case, both in the vault and in the catalog; all if omitted.",
     ),

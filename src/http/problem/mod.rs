@@ -109,25 +109,25 @@ impl Problem {
     }
 
     /// The service has no such path.
-    pub fn no_route() -> Self {
+    pub fn route_not_found() -> Self {
         Self::new(Code::RouteNotFound, "The service has no such path.")
     }
 
     /// The path does not support the method; `allow` lists those that it supports.
-    pub fn no_method(allow: String) -> Self {
+    pub fn method_not_allowed(allow: String) -> Self {
         let problem =
             Self::new(Code::MethodNotAllowed, format!("This path supports only {allow}."));
         Self { allow: Some(allow.into_boxed_str()), ..problem }
     }
 
     /// The caller lacks the scope. `noun` names the caller: a key or a token.
-    pub fn lacks(noun: &str, scope: Scope) -> Self {
+    pub fn missing_scope(noun: &str, scope: Scope) -> Self {
         let detail = format!("This {noun} lacks the scope `{}`.", scope.as_str());
         Self::new(Code::InsufficientScope, detail)
     }
 
     /// A call exceeds the caller's limits.
-    pub fn exceeds_limits(detail: String) -> Self {
+    pub fn limits_exceeded(detail: String) -> Self {
         Self::new(Code::InsufficientScope, detail)
     }
 
@@ -148,7 +148,7 @@ impl Problem {
     }
 
     /// The connection does not exist or is not visible to the caller.
-    pub fn no_connection() -> Self {
+    pub fn connection_not_found() -> Self {
         Self::new(Code::ConnectionNotFound, "The vault has no such connection.")
     }
 
@@ -165,13 +165,13 @@ impl Problem {
     }
 
     /// The request has more than one secret.
-    pub fn several_keys() -> Self {
+    pub fn multiple_keys() -> Self {
         let detail = "The request has more than one API key. Send one key, in one header.";
         Self::new(Code::InvalidKey, detail)
     }
 
     /// The token is not valid. The message is the same for all reasons, so that it reveals nothing.
-    pub fn bad_token() -> Self {
+    pub fn invalid_token() -> Self {
         let detail = "The token is invalid: it was altered, has expired or does not allow this origin, or its API key was revoked or has expired.";
         Self::new(Code::InvalidKey, detail)
     }
@@ -315,9 +315,9 @@ impl From<StorageError> for Problem {
             let detail = "Within 24 hours, a user or an agent can change connections or sign in 1000 times. Try again later.";
             return Self { retry_after: Some(3600), ..Self::new(Code::TooManyRequests, detail) };
         }
-        let is_moved = error.is_moved();
+        let is_account_moving = error.is_account_moving();
         let mut problem = Self::unavailable(error.cause);
-        if is_moved {
+        if is_account_moving {
             problem.detail = "The account is being moved to another database, and nothing can be changed for up to five seconds. Try again shortly.".into();
             // A move is expected, so it is not logged.
             problem.cause = None;
@@ -335,10 +335,10 @@ impl From<AuthenticationError> for Problem {
                 let detail = "The request has no API key where the API reads one. Send it in the header `x-service-secret`, not in `Authorization`, and without `Bearer`.";
                 Self { detail: detail.into(), ..Self::missing_key() }
             }
-            AuthenticationError::Several => Self::several_keys(),
+            AuthenticationError::Several => Self::multiple_keys(),
             AuthenticationError::Malformed => Self::malformed_key(),
             AuthenticationError::Refused => invalid("The API key is unknown, revoked or expired."),
-            AuthenticationError::BadToken => Self::bad_token(),
+            AuthenticationError::BadToken => Self::invalid_token(),
             AuthenticationError::EndedGrant => invalid(
                 "This agent's access was ended, or it was not used for 30 days. To use it again, connect to this address again: the user then signs in and decides what the agent may do.",
             ),

@@ -102,7 +102,9 @@ fn method(
         _ => Vec::new(),
     };
     let is_taken = |key: &ApiKey| match kind {
-        Kind::ApiKey(own) => own.r#in == key.r#in && own.name.eq_ignore_ascii_case(&key.name),
+        Kind::ApiKey(cookie_names) => {
+            cookie_names.r#in == key.r#in && cookie_names.name.eq_ignore_ascii_case(&key.name)
+        }
         _ => key.r#in == ApiKeyLocation::Header && key.name.eq_ignore_ascii_case("authorization"),
     };
     for (key, scheme) in keys {
@@ -156,8 +158,9 @@ fn letters(name: &str) -> String {
 
 /// The words of a header name, without the prefix `X-`.
 fn words(name: &str) -> Vec<String> {
-    let bare = name.strip_prefix("X-").or_else(|| name.strip_prefix("x-")).unwrap_or(name);
-    text::words(bare)
+    let without_prefix =
+        name.strip_prefix("X-").or_else(|| name.strip_prefix("x-")).unwrap_or(name);
+    text::words(without_prefix)
 }
 
 /// Converts a header name to a label: `X-App-Id` → `App ID`.
@@ -194,7 +197,7 @@ fn unique_name(preferred: &str, fields: &[Field]) -> String {
 }
 
 /// Whether requests with this method, including the `common` headers, contain the API key.
-pub fn carries(method: &AuthMethod, common: &Parameters, key: &ApiKey) -> bool {
+pub fn sends_key(method: &AuthMethod, common: &Parameters, key: &ApiKey) -> bool {
     let header = |name: &String| name.eq_ignore_ascii_case(&key.name);
     match key.r#in {
         ApiKeyLocation::Header => method.headers.keys().chain(common.keys()).any(header),
@@ -202,8 +205,10 @@ pub fn carries(method: &AuthMethod, common: &Parameters, key: &ApiKey) -> bool {
         ApiKeyLocation::Cookie => {
             let mut headers = method.headers.iter().chain(common);
             headers.any(|(name, cookies)| {
-                let own = cookies.split("; ").filter_map(|cookie| cookie.split('=').next());
-                name.eq_ignore_ascii_case("cookie") && own.into_iter().any(|own| own == key.name)
+                let cookie_names =
+                    cookies.split("; ").filter_map(|cookie| cookie.split('=').next());
+                name.eq_ignore_ascii_case("cookie")
+                    && cookie_names.into_iter().any(|cookie_names| cookie_names == key.name)
             })
         }
     }

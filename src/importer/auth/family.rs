@@ -61,7 +61,7 @@ impl Family {
                     declared_scopes(scheme).into_iter().map(|scope| qualify(scope, resource));
                 Some(Kind::OAuth2(Box::new(microsoft(scopes.collect()))))
             }
-            Self::Amazon { service, regions } if is_signed(scheme) => {
+            Self::Amazon { service, regions } if requires_signature(scheme) => {
                 let (service, regions) = (service.clone(), regions.clone());
                 Some(Kind::AwsSigv4 { service, regions })
             }
@@ -72,7 +72,7 @@ impl Family {
 
 /// Whether a scheme requires signed requests. Some documents declare it as an API key in the
 /// `Authorization` header.
-fn is_signed(scheme: &Scheme) -> bool {
+fn requires_signature(scheme: &Scheme) -> bool {
     let is = |text: &FirstText, other: &str| text.as_str().trim().eq_ignore_ascii_case(other);
     is(&scheme.amazon, "awsSigv4")
         || (is(&scheme.r#in, "header") && is(&scheme.name, "Authorization"))

@@ -53,7 +53,7 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
         "cookie" => ApiKeyLocation::Cookie,
         other => return Err(format!("`in: {}` is not supported", text::verbatim(other, 40))),
     };
-    let name = key_name(r#in, text::verbatim(scheme.name.as_str(), MAX_NAME))?;
+    let name = caller_key(r#in, text::verbatim(scheme.name.as_str(), MAX_NAME))?;
     if r#in == ApiKeyLocation::Header && is_transport_header(&name.to_ascii_lowercase()) {
         return Err(format!("no credential can be sent in the header `{name}`"));
     }
@@ -71,7 +71,7 @@ fn api_key(scheme: &Scheme) -> Result<Kind, String> {
 }
 
 /// Validates the name of the header, parameter or cookie that contains a key.
-pub fn key_name(r#in: ApiKeyLocation, name: String) -> Result<String, String> {
+pub fn caller_key(r#in: ApiKeyLocation, name: String) -> Result<String, String> {
     if name.is_empty() || (r#in != ApiKeyLocation::Query && !name.chars().all(is_token)) {
         return Err("its `name` cannot be that of a header or parameter".to_owned());
     }
@@ -109,7 +109,7 @@ fn oauth(grant: Grant, flow: &Flow, token_url: String) -> OAuth2 {
 }
 
 fn oauth2(scheme: &Scheme, known: KnownServers<'_>) -> Result<Vec<Kind>, String> {
-    let swagger2_flows = swagger2_flows_of(scheme);
+    let swagger2_flows = convert_swagger2_flows(scheme);
     let flows = scheme.flows.get().unwrap_or(&swagger2_flows);
     let mut kinds = Vec::new();
     let mut why = "it has no flow that can be used".to_owned();
@@ -158,7 +158,7 @@ fn authorization_code(
 }
 
 /// Converts the flow of a Swagger 2 scheme to OpenAPI 3.
-fn swagger2_flows_of(scheme: &Scheme) -> Flows {
+fn convert_swagger2_flows(scheme: &Scheme) -> Flows {
     let text = |text: &FirstText| FirstText(text.0.clone());
     let scopes = scheme.scopes.get().map(|scopes| {
         Entries(scopes.0.iter().map(|(name, about)| (name.clone(), text(about))).collect())
@@ -194,8 +194,8 @@ pub fn is_url(text: &str) -> bool {
 }
 
 /// The scopes of a flow, with their descriptions.
-pub fn scopes(given: &OptionalMap<Entries<FirstText>>) -> Vec<Scope> {
-    let entries = given.get().map_or(&[][..], |entries| &entries.0);
+pub fn scopes(declared_scopes: &OptionalMap<Entries<FirstText>>) -> Vec<Scope> {
+    let entries = declared_scopes.get().map_or(&[][..], |entries| &entries.0);
     let is_scope = |name: &str| {
         (1..=MAX_NAME).contains(&name.len())
             && name.chars().all(|c| c.is_ascii_graphic() && !matches!(c, '"' | '\\'))

@@ -32,13 +32,13 @@ pub type KnownServers<'a> = &'a dyn Fn(&str) -> Option<OAuth2>;
 
 /// The auth methods of a document, and its unusable schemes.
 #[derive(Debug, Default)]
-pub struct Methods {
+pub struct AuthMethods {
     /// The auth methods, preferred one first.
     pub methods: Vec<AuthMethod>,
     /// The names of the schemes, each with a kind of auth method that it stands for.
     pub schemes: Vec<(String, Kind)>,
     /// One line for each scheme that was skipped or partly skipped.
-    pub left_out: Vec<String>,
+    pub skipped_parts: Vec<String>,
 }
 
 /// Converts the schemes of a document. Each item of `required` is a list of schemes that an
@@ -48,8 +48,8 @@ pub fn convert<F>(
     required: &[Vec<String>],
     servers: &ResolvedServers,
     known: KnownServers<'_>,
-) -> Methods {
-    let mut methods = Methods::default();
+) -> AuthMethods {
+    let mut methods = AuthMethods::default();
     let family = family::detect(document, servers);
     let mut schemes = Vec::new();
     for (name, scheme) in document.schemes() {
@@ -73,7 +73,9 @@ pub fn convert<F>(
                     methods.schemes.push((name.to_owned(), Kind::OAuth2(Box::new(oauth))));
                 }
                 let name = text::verbatim(name, 100);
-                methods.left_out.push(format!("the security scheme `{name}` was left out: {why}"));
+                methods
+                    .skipped_parts
+                    .push(format!("the security scheme `{name}` was left out: {why}"));
             }
         }
     }
@@ -96,7 +98,7 @@ const fn rank(kind: &Kind) -> u8 {
     }
 }
 
-impl Methods {
+impl AuthMethods {
     /// Adds the auth methods of all schemes. A scheme that is only required together with others
     /// becomes a separate method only if no request can contain all of them.
     fn add_all(
@@ -124,8 +126,8 @@ impl Methods {
                     let line = format!(
                         "the security schemes `{names}`, which are required together, became no method: {why}"
                     );
-                    if !self.left_out.contains(&line) {
-                        self.left_out.push(line);
+                    if !self.skipped_parts.contains(&line) {
+                        self.skipped_parts.push(line);
                     }
                 }
             }
@@ -197,8 +199,8 @@ pub fn slug(name: &str) -> String {
 fn is_same_except_scopes(one: &Kind, other: &Kind) -> bool {
     match (one, other) {
         (Kind::OAuth2(one), Kind::OAuth2(other)) => {
-            let bare = |oauth: &OAuth2| OAuth2 { scopes: Vec::new(), ..oauth.clone() };
-            bare(one) == bare(other)
+            let without_scopes = |oauth: &OAuth2| OAuth2 { scopes: Vec::new(), ..oauth.clone() };
+            without_scopes(one) == without_scopes(other)
         }
         _ => one == other,
     }
@@ -229,13 +231,13 @@ pub fn methods_by_scheme(
             fitting.map(|method| method.id.clone()).collect()
         };
         let exact = ids(&|method| {
-            let carries = |key| combine::carries(method, common, key);
+            let sends_key = |key| combine::sends_key(method, common, key);
             is_same_except_scopes(&method.kind, kind)
-                || matches!(kind, Kind::ApiKey(key) if carries(key))
+                || matches!(kind, Kind::ApiKey(key) if sends_key(key))
         });
-        let alike = || ids(&|method| has_same_purpose(&method.kind, kind));
-        let found = if exact.is_empty() { alike() } else { exact };
-        methods_by_scheme.entry(scheme.clone()).or_default().extend(found);
+        let equivalent_ids = || ids(&|method| has_same_purpose(&method.kind, kind));
+        let method_ids = if exact.is_empty() { equivalent_ids() } else { exact };
+        methods_by_scheme.entry(scheme.clone()).or_default().extend(method_ids);
     }
     methods_by_scheme
 }

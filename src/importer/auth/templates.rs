@@ -1,6 +1,6 @@
 //! Validates the headers and query parameters that an auth method adds to every request.
 
-use super::kinds::key_name;
+use super::kinds::caller_key;
 use super::parameter_variables;
 use crate::catalog::detail::{ApiKeyLocation, AuthMethod, Parameters};
 use crate::credentials::request_auth::{ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET};
@@ -22,7 +22,7 @@ pub fn merge_headers(mut headers: Parameters, over: &Parameters) -> Parameters {
 }
 
 /// The first variable of a template that a method has no value for.
-pub fn first_unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
+pub fn first_missing_variable<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t str> {
     let oauth = method.oauth2();
     let is_known = |name: &str| {
         method.fields.iter().any(|field| field.name == name)
@@ -36,7 +36,7 @@ pub fn first_unfilled<'t>(method: &AuthMethod, template: &'t str) -> Option<&'t 
 
 /// Checks that a header name is valid and not reserved.
 pub fn check_header(name: &str) -> Result<(), String> {
-    key_name(ApiKeyLocation::Header, name.to_owned())
+    caller_key(ApiKeyLocation::Header, name.to_owned())
         .map_err(|_| format!("`{name}` cannot be the name of a header"))?;
     let lower = name.to_ascii_lowercase();
     if may_be_sent(&lower) || matches!(lower.as_str(), "authorization" | "cookie") {
@@ -59,7 +59,7 @@ pub fn check(method: &AuthMethod) -> Result<(), String> {
         return Err("a parameter of `query` has no name".to_owned());
     }
     for template in method_templates(method) {
-        if let Some(name) = first_unfilled(method, template) {
+        if let Some(name) = first_missing_variable(method, template) {
             return Err(format!("no field for `{{{name}}}` in `{template}`"));
         }
     }

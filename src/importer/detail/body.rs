@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::definitions::Definitions;
-use super::reaching::Reaching;
+use super::referenced_definitions::ReferencedDefinitions;
 use super::{form, media, parameters};
 use crate::catalog::action::stored::RequestBody;
-use crate::importer::scalar::Texts;
+use crate::importer::scalar::StringList;
 use crate::importer::text;
 
 /// The maximum number of responses of an action.
@@ -19,13 +19,13 @@ const MAX_DESCRIPTION: usize = 300;
 
 /// The body of an OpenAPI 3 operation.
 pub fn openapi<F>(
-    given: &RawValue,
+    declared: &RawValue,
     definitions: &mut Definitions<'_, F>,
-    reaching: &mut Reaching,
+    referenced_definitions: &mut ReferencedDefinitions,
 ) -> Option<RequestBody<Box<RawValue>>> {
-    let given: Value = serde_json::from_str(given.get()).ok()?;
-    let Some(body) = definitions.resolved(given) else {
-        let schema = reaching.convert(&Value::Null, definitions);
+    let declared: Value = serde_json::from_str(declared.get()).ok()?;
+    let Some(body) = definitions.resolved(declared) else {
+        let schema = referenced_definitions.convert(&Value::Null, definitions);
         let content_types = vec!["application/json".to_owned()];
         let encoding = BTreeMap::new();
         return Some(RequestBody { required: false, content_types, schema, encoding });
@@ -35,8 +35,8 @@ pub fn openapi<F>(
     let encoding = media::encoding(content);
     let schema = schema.unwrap_or(&Value::Null);
     let form = Some(schema).filter(|_| media::is_multipart(&content_types));
-    let form = form.and_then(|schema| form::with_files(schema, &encoding, definitions));
-    let schema = reaching.convert(form.as_ref().unwrap_or(schema), definitions);
+    let form = form.and_then(|schema| form::with_file_schemas(schema, &encoding, definitions));
+    let schema = referenced_definitions.convert(form.as_ref().unwrap_or(schema), definitions);
     (!content_types.is_empty()).then_some(RequestBody {
         required: body.get("required").and_then(Value::as_bool) == Some(true),
         content_types,
@@ -47,13 +47,13 @@ pub fn openapi<F>(
 
 /// The body of a Swagger 2 operation: a single parameter, or the fields of a form.
 pub fn swagger<F>(
-    given: &parameters::ListedParameters,
-    consumes: &[&Texts],
+    declared: &parameters::ListedParameters,
+    consumes: &[&StringList],
     definitions: &mut Definitions<'_, F>,
-    reaching: &mut Reaching,
+    referenced_definitions: &mut ReferencedDefinitions,
 ) -> Option<RequestBody<Box<RawValue>>> {
     let mut content_types = media::first_listed(consumes);
-    if let Some(body) = &given.body {
+    if let Some(body) = &declared.body {
         if content_types.is_empty() {
             content_types.push("application/json".to_owned());
         }
@@ -61,25 +61,31 @@ pub fn swagger<F>(
         return Some(RequestBody {
             required: body.get("required").and_then(Value::as_bool) == Some(true),
             content_types,
-            schema: reaching.convert(schema, definitions),
+            schema: referenced_definitions.convert(schema, definitions),
             encoding: BTreeMap::new(),
         });
     }
-    if given.form.is_empty() {
+    if declared.form.is_empty() {
         return None;
     }
     let is = |field: &Map<String, Value>, key: &str, value: &Value| field.get(key) == Some(value);
-    let has_file = given.form.iter().any(|field| is(field, "type", &json!("file")));
-    let usual = if has_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
-    content_types
-        .retain(|media| media == usual || (!has_file && media.starts_with("multipart/form-data")));
+    let has_file = declared.form.iter().any(|field| is(field, "type", &json!("file")));
+    let default_type =
+        if has_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
+    content_types.retain(|media| {
+        media == default_type || (!has_file && media.starts_with("multipart/form-data"))
+    });
     if content_types.is_empty() {
-        content_types.push(usual.to_owned());
+        content_types.push(default_type.to_owned());
     }
     let name = |field: &Map<String, Value>| field.get("name").cloned().unwrap_or_default();
-    let required: Vec<Value> =
-        given.form.iter().filter(|field| is(field, "required", &json!(true))).map(name).collect();
-    let properties: Map<String, Value> = given
+    let required: Vec<Value> = declared
+        .form
+        .iter()
+        .filter(|field| is(field, "required", &json!(true)))
+        .map(name)
+        .collect();
+    let properties: Map<String, Value> = declared
         .form
         .iter()
         .filter_map(|field| {
@@ -89,8 +95,8 @@ pub fn swagger<F>(
     let is_required = !required.is_empty();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     let encoding = BTreeMap::new();
-    let form = form::with_files(&schema, &encoding, definitions);
-    let schema = reaching.convert(form.as_ref().unwrap_or(&schema), definitions);
+    let form = form::with_file_schemas(&schema, &encoding, definitions);
+    let schema = referenced_definitions.convert(form.as_ref().unwrap_or(&schema), definitions);
     Some(RequestBody { required: is_required, content_types, schema, encoding })
 }
 
@@ -104,19 +110,19 @@ pub struct DocumentedResponse {
     pub types: Vec<String>,
     pub schema: Option<Box<RawValue>>,
     /// The definitions that the schema refers to.
-    pub reaching: Reaching,
+    pub referenced_definitions: ReferencedDefinitions,
 }
 
 /// The media types of successful responses, preferred first.
-pub fn response_types(responses: &[DocumentedResponse], produces: &[&Texts]) -> Vec<String> {
+pub fn response_types(responses: &[DocumentedResponse], produces: &[&StringList]) -> Vec<String> {
     let succeeds = |response: &&DocumentedResponse| response.status.starts_with('2');
-    let mut good: Vec<&DocumentedResponse> = responses.iter().filter(succeeds).collect();
-    if good.is_empty() {
-        good.extend(responses.iter().filter(|response| response.status == "default"));
+    let mut successes: Vec<&DocumentedResponse> = responses.iter().filter(succeeds).collect();
+    if successes.is_empty() {
+        successes.extend(responses.iter().filter(|response| response.status == "default"));
     }
     let mut types: Vec<String> = Vec::new();
     let swagger2_types = media::first_listed(produces);
-    for media in good.iter().flat_map(|response| &response.types).chain(&swagger2_types) {
+    for media in successes.iter().flat_map(|response| &response.types).chain(&swagger2_types) {
         if !media.is_empty() && !types.contains(media) {
             types.push(media.clone());
         }
@@ -127,11 +133,13 @@ pub fn response_types(responses: &[DocumentedResponse], produces: &[&Texts]) -> 
 
 /// The responses of an operation.
 pub fn responses<F>(
-    given: &RawValue,
-    produces: &[&Texts],
+    declared: &RawValue,
+    produces: &[&StringList],
     definitions: &mut Definitions<'_, F>,
 ) -> Vec<DocumentedResponse> {
-    let Ok(Value::Object(responses)) = serde_json::from_str(given.get()) else { return Vec::new() };
+    let Ok(Value::Object(responses)) = serde_json::from_str(declared.get()) else {
+        return Vec::new();
+    };
     let produces = media::first_listed(produces);
     let mut documented = Vec::new();
     for (status, value) in responses {
@@ -144,18 +152,18 @@ pub fn responses<F>(
         let content = content.as_ref().map(media::content);
         let (types, schema) = content.unwrap_or_else(|| {
             let schema = response.get("schema");
-            let usual = || vec!["application/json".to_owned()];
-            let types = if produces.is_empty() { usual() } else { produces.clone() };
+            let default_type = || vec!["application/json".to_owned()];
+            let types = if produces.is_empty() { default_type() } else { produces.clone() };
             (schema.map(|_| types).unwrap_or_default(), schema)
         });
-        let mut reaching = Reaching::default();
+        let mut referenced_definitions = ReferencedDefinitions::default();
         let description = response.get("description").and_then(Value::as_str).unwrap_or_default();
         documented.push(DocumentedResponse {
             status,
             description: text::verbatim(description, MAX_DESCRIPTION),
             types,
-            schema: schema.map(|schema| reaching.convert(schema, definitions)),
-            reaching,
+            schema: schema.map(|schema| referenced_definitions.convert(schema, definitions)),
+            referenced_definitions,
         });
     }
     documented

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::definitions::Definitions;
 use super::units::Draft;
-use crate::catalog::action::constant::only_value;
+use crate::catalog::action::constant::constant_value;
 use crate::catalog::action::stored::ParameterLocation;
 use crate::catalog::detail::{Parameters, variables};
 use crate::importer::server;
@@ -22,20 +22,21 @@ const MAX_CHAIN: usize = 5;
 /// The headers that at least [`MIN_TENTHS`] of the actions require with the same single value.
 pub fn find<F>(drafts: &[Draft], definitions: &Definitions<'_, F>) -> Parameters {
     // Maps the lower-case name to the name as first written and the number of actions per value.
-    let mut found: BTreeMap<String, (&str, BTreeMap<String, usize>)> = BTreeMap::new();
+    let mut header_values: BTreeMap<String, (&str, BTreeMap<String, usize>)> = BTreeMap::new();
     for draft in drafts {
         let parameters = draft.action.parameters.iter();
         for one in parameters.filter(|one| one.required && one.r#in == ParameterLocation::Header) {
-            let value = only_value(&resolved(&one.schema, draft, definitions));
-            let Some(value) = value.filter(|value| is_sendable(value)) else { continue };
+            let value = constant_value(&resolved(&one.schema, draft, definitions));
+            let Some(value) = value.filter(|value| is_valid_header_value(value)) else { continue };
             let lower = one.name.to_ascii_lowercase();
-            let (_, values) = found.entry(lower).or_insert_with(|| (&one.name, BTreeMap::new()));
+            let (_, values) =
+                header_values.entry(lower).or_insert_with(|| (&one.name, BTreeMap::new()));
             let times = values.entry(value).or_default();
             *times = times.saturating_add(1);
         }
     }
     let mut headers = Parameters::new();
-    for (name, values) in found.into_values() {
+    for (name, values) in header_values.into_values() {
         let max = values.into_iter().max_by_key(|(_, times)| *times);
         if let Some((value, times)) = max
             && times.saturating_mul(10) >= drafts.len().saturating_mul(MIN_TENTHS)
@@ -54,14 +55,16 @@ fn resolved<F>(schema: &RawValue, draft: &Draft, definitions: &Definitions<'_, F
         let name = value.get("$ref").and_then(Value::as_str);
         let Some(name) = name.and_then(|name| name.strip_prefix("#/$defs/")) else { break };
         let mut reached = draft.input.roots.iter().filter_map(|number| definitions.get(*number));
-        let Some(found) = reached.find(|found| found.name == name) else { break };
-        value = parsed(&found.schema);
+        let Some(header_values) = reached.find(|header_values| header_values.name == name) else {
+            break;
+        };
+        value = parsed(&header_values.schema);
     }
     value
 }
 
 /// Whether a value is valid in a header and contains no template variable.
-fn is_sendable(value: &str) -> bool {
+fn is_valid_header_value(value: &str) -> bool {
     value.trim() == value
         && (1..=1000).contains(&value.len())
         && value.bytes().all(|byte| matches!(byte, b' '..=b'~'))

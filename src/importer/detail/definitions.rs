@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::catalog::action::stored::Reached;
+use crate::catalog::action::stored::DefinitionRefs;
 use crate::importer::action::percent_decoded;
 use crate::importer::document::Document;
 use crate::importer::parts::PARTS;
@@ -22,18 +22,18 @@ const MAX_PARSED: usize = 2 << 30;
 /// The maximum length of a name, in characters.
 const MAX_NAME: usize = 120;
 
-type Named<'d> = HashMap<String, &'d RawValue>;
+type RawValues<'d> = HashMap<String, &'d RawValue>;
 
 /// The values of a document that references can point to.
 pub struct Sources<'d, F> {
-    kinds: HashMap<&'static str, Named<'d>>,
+    kinds: HashMap<&'static str, RawValues<'d>>,
     paths: HashMap<&'d str, &'d PathItem<F>>,
     parsed: Cell<usize>,
 }
 
 impl<'d, F> Sources<'d, F> {
     pub fn new(document: &'d Document<F>) -> Self {
-        let named = |raw: Option<&'d RawValue>| -> Named<'d> {
+        let named = |raw: Option<&'d RawValue>| -> RawValues<'d> {
             raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
         };
         let shared = document.components();
@@ -203,11 +203,11 @@ impl<'d, F> Definitions<'d, F> {
     fn name(&mut self, reference: &str) -> String {
         let last = steps(reference).and_then(|steps| steps.into_iter().next_back());
         let clean = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-        let bare: String = last.unwrap_or_default().chars().map(clean).take(MAX_NAME).collect();
-        let count = self.request_counts.entry(bare.clone()).or_default();
+        let cleaned: String = last.unwrap_or_default().chars().map(clean).take(MAX_NAME).collect();
+        let count = self.request_counts.entry(cleaned.clone()).or_default();
         loop {
             *count = count.saturating_add(1);
-            let name = if *count == 1 { bare.clone() } else { format!("{bare}_{count}") };
+            let name = if *count == 1 { cleaned.clone() } else { format!("{cleaned}_{count}") };
             if self.names.insert(name.clone()) {
                 return name;
             }
@@ -233,8 +233,8 @@ impl<'d, F> Definitions<'d, F> {
     }
 
     /// The definitions reachable from `roots`, nearest first, up to a total size of `max` bytes.
-    pub fn reach(&self, roots: &[u32], max: usize) -> Reached {
-        let mut reached = Reached::default();
+    pub fn reach(&self, roots: &[u32], max: usize) -> DefinitionRefs {
+        let mut reached = DefinitionRefs::default();
         let mut seen: HashSet<u32> = HashSet::new();
         let mut queue: VecDeque<u32> =
             roots.iter().copied().filter(|root| seen.insert(*root)).collect();

@@ -14,7 +14,7 @@ const MAX_DEPTH: u8 = 8;
 
 /// Extends the schema of a form, so that files can have a name and a media type. Returns `None` if
 /// the form has no file.
-pub fn with_files<F>(
+pub fn with_file_schemas<F>(
     schema: &Value,
     encoding: &BTreeMap<String, Encoding>,
     definitions: &mut Definitions<'_, F>,
@@ -25,12 +25,13 @@ pub fn with_files<F>(
     let mut has_file = false;
     for (name, schema) in &mut members.properties {
         let encoding = encoding.get(name);
-        let Some(own) = definitions.sources.resolved(schema.clone()) else { continue };
-        let items = own.get("items").and_then(|items| definitions.sources.resolved(items.clone()));
-        if is_file(&own, encoding) {
-            *schema = file(own, encoding);
+        let Some(file_schema) = definitions.sources.resolved(schema.clone()) else { continue };
+        let items =
+            file_schema.get("items").and_then(|items| definitions.sources.resolved(items.clone()));
+        if is_file(&file_schema, encoding) {
+            *schema = file(file_schema, encoding);
         } else if let Some(items) = items.filter(|items| is_file(items, encoding)) {
-            let mut list = own;
+            let mut list = file_schema;
             list.insert("items".to_owned(), file(items, encoding));
             *schema = Value::Object(list);
         } else {
@@ -58,8 +59,10 @@ fn gather<F>(
     members: &mut Members,
     depth: u8,
 ) {
-    let Some(own) = definitions.resolved(schema).filter(|_| depth <= MAX_DEPTH) else { return };
-    for (key, value) in own {
+    let Some(file_schema) = definitions.resolved(schema).filter(|_| depth <= MAX_DEPTH) else {
+        return;
+    };
+    for (key, value) in file_schema {
         match (key.as_str(), value) {
             ("properties", Value::Object(properties)) => members.properties.extend(properties),
             ("required", Value::Array(names)) => {
@@ -105,14 +108,14 @@ fn is_file(schema: &Map<String, Value>, encoding: Option<&Encoding>) -> bool {
 }
 
 /// The schema of a file: either the bytes, or an object with the bytes, a name and a media type.
-fn file(mut own: Map<String, Value>, encoding: Option<&Encoding>) -> Value {
+fn file(mut file_schema: Map<String, Value>, encoding: Option<&Encoding>) -> Value {
     let shared_keywords = ["description", "title", "deprecated", "nullable", "x-nullable"];
     let mut schema = Map::new();
     for key in shared_keywords {
-        schema.extend(own.remove(key).map(|value| (key.to_owned(), value)));
+        schema.extend(file_schema.remove(key).map(|value| (key.to_owned(), value)));
     }
-    own.insert("type".to_owned(), json!("string"));
-    own.insert("format".to_owned(), json!("binary"));
+    file_schema.insert("type".to_owned(), json!("string"));
+    file_schema.insert("format".to_owned(), json!("binary"));
     let mut properties = json!({
         "content": { "type": "string", "format": "binary", "description": "The bytes in base64." },
         "filename": { "type": "string", "minLength": 1, "description": "The file's name." },
@@ -132,6 +135,6 @@ fn file(mut own: Map<String, Value>, encoding: Option<&Encoding>) -> Value {
         "type": "object", "properties": properties, "required": ["content"],
         "additionalProperties": false,
     });
-    schema.insert("anyOf".to_owned(), json!([own, with_name_and_type]));
+    schema.insert("anyOf".to_owned(), json!([file_schema, with_name_and_type]));
     Value::Object(schema)
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::definitions::Definitions;
 use crate::catalog::action::stored::Encoding;
-use crate::importer::scalar::Texts;
+use crate::importer::scalar::StringList;
 use crate::importer::text;
 use crate::util::media_type::{essence, is_json};
 
@@ -34,7 +34,7 @@ fn rank(media: &str) -> u8 {
 }
 
 /// The media types of the first non-empty list, preferred first.
-pub fn first_listed(lists: &[&Texts]) -> Vec<String> {
+pub fn first_listed(lists: &[&StringList]) -> Vec<String> {
     let given = lists.iter().find(|texts| !texts.0.is_empty());
     let mut media: Vec<String> =
         given.iter().flat_map(|texts| &texts.0).map(|one| normalize(one)).collect();

@@ -1,7 +1,7 @@
 //! The details of a document's actions: input and responses, as JSON Schema.
 //!
 //! [`definitions`] resolves references, [`schema`] converts schemas, [`parameters`], [`body`],
-//! [`form`] and [`media`] convert the parts of an operation, [`reaching`] tracks the definitions
+//! [`form`] and [`media`] convert the parts of an operation, [`referenced_definitions`] tracks the definitions
 //! that their schemas need, and [`units`] packs the results.
 
 pub mod body;
@@ -10,7 +10,7 @@ pub mod definitions;
 pub mod form;
 pub mod media;
 pub mod parameters;
-pub mod reaching;
+pub mod referenced_definitions;
 pub mod schema;
 pub mod units;
 
@@ -21,13 +21,13 @@ use super::action::Actions;
 use super::document::Document;
 use super::paths::ExternalDocs;
 use super::report::format_count;
-use super::server::base::{Base, repeated, without_repeated};
+use super::server::base::{BaseUrls, repeated, strip_base_path};
 use super::{image, server, text};
-use crate::catalog::action::stored::{OperationInfo, Reached, Requirement, StoredAction};
-use crate::catalog::action::unit::{self, Deflated};
+use crate::catalog::action::stored::{DefinitionRefs, OperationInfo, Requirement, StoredAction};
+use crate::catalog::action::unit::{self, DeflatedUnit};
 use crate::catalog::detail::Parameters;
 use definitions::{Definitions, Sources};
-use reaching::Reaching;
+use referenced_definitions::ReferencedDefinitions;
 use units::Draft;
 
 /// The maximum length of a description, in characters.
@@ -37,38 +37,39 @@ const MAX_SECURITY: usize = 100;
 /// The maximum number of scopes of a scheme in a requirement.
 const MAX_SCOPES: usize = 200;
 /// The maximum number of dangling references in a warning.
-const DANGLING_SHOWN: usize = 3;
+const MAX_DANGLING_SHOWN: usize = 3;
 
 #[derive(Debug, Default)]
 pub struct Details {
     /// The serialized units.
-    pub units: Vec<Deflated>,
+    pub units: Vec<DeflatedUnit>,
     /// A line for each skipped part of the document.
-    pub left_out: Vec<String>,
+    pub skipped_parts: Vec<String>,
     /// Headers that almost all actions require with the same single value.
     pub headers: Parameters,
 }
 
-/// Builds the details of a document's actions. `own` is the base URL in the document. The details
+/// Builds the details of a document's actions. `document_url` is the base URL in the document. The details
 /// are relative to `base`, the base URL of the platform, if another source provides it.
 pub fn build<F>(
     document: &Document<F>,
     actions: &Actions<'_, F>,
-    own: Option<&str>,
-    base: Option<&Base>,
+    document_url: Option<&str>,
+    base: Option<&BaseUrls>,
 ) -> Details {
     let mut definitions = Definitions::new(Sources::new(document));
     let everywhere = security(document.requirements.get());
-    let repeated_base =
-        own.and_then(|own| repeated(own, actions.operations.iter().map(|found| found.path)));
+    let repeated_base = document_url.and_then(|document_url| {
+        repeated(document_url, actions.operations.iter().map(|located| located.path))
+    });
     let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
-    for (found, row) in actions.operations.iter().zip(&actions.rows) {
-        let operation = found.operation;
-        let mut input = Reaching::default();
-        let facts = facts(found, repeated_base, base);
+    for (located, row) in actions.operations.iter().zip(&actions.rows) {
+        let operation = located.operation;
+        let mut input = ReferencedDefinitions::default();
+        let facts = facts(located, repeated_base, base);
         let given = parameters::convert(
             operation.parameters.get(),
-            found.item.parameters.get(),
+            located.item.parameters.get(),
             &facts.path,
             &mut definitions,
             &mut input,
@@ -93,35 +94,35 @@ pub fn build<F>(
             request_body: body,
             security: security(operation.security.get()).or_else(|| everywhere.clone()),
             response_types: body::response_types(&responses, &produces),
-            reached: Reached::default(),
+            reached: DefinitionRefs::default(),
             responses: Vec::new(),
         };
         drafts.push(Draft { action, input, responses });
     }
     definitions.convert(schema::convert);
     drafts.sort_by(|a, b| unit::compare(&a.action.key, &b.action.key));
-    let left_out = left_out(&definitions, &drafts);
+    let skipped_parts = skipped_parts(&definitions, &drafts);
     let headers = constants::find(&drafts, &definitions);
-    Details { units: units::build(drafts, &definitions), left_out, headers }
+    Details { units: units::build(drafts, &definitions), skipped_parts, headers }
 }
 
 fn facts<F>(
-    found: &super::action::LocatedOperation<'_, F>,
+    located: &super::action::LocatedOperation<'_, F>,
     repeated_base: Option<&str>,
-    base: Option<&Base>,
+    base: Option<&BaseUrls>,
 ) -> OperationInfo {
-    let operation = found.operation;
+    let operation = located.operation;
     let texts = [operation.description.as_str(), operation.summary.as_str()];
     let texts = texts.into_iter().find(|texts| !texts.trim().is_empty()).unwrap_or_default();
     let docs = operation.external_docs.get();
     let docs = docs.and_then(|ExternalDocs { url }| image::https(url.as_str()));
     // Drop the fragment, by which Amazon's documents distinguish operations. It is never sent; a
     // parameter has the same value.
-    let path = found.path.split('#').next().unwrap_or_default();
-    let server = [&operation.servers, &found.item.servers].into_iter().find_map(server::first);
+    let path = located.path.split('#').next().unwrap_or_default();
+    let server = [&operation.servers, &located.item.servers].into_iter().find_map(server::first);
     let repeated = repeated_base.filter(|_| server.is_none());
     let path =
-        repeated.and_then(|repeated_base| without_repeated(path, repeated_base)).unwrap_or(path);
+        repeated.and_then(|repeated_base| strip_base_path(path, repeated_base)).unwrap_or(path);
     let (path, server) = match (server, base) {
         (None, Some(base)) => base.place(path),
         (server, _) => (path.to_owned(), server),
@@ -153,8 +154,8 @@ fn security(given: Option<&RawValue>) -> Option<Vec<Vec<Requirement>>> {
 pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<String>> {
     let everywhere = security(document.requirements.get());
     let action_requirements =
-        actions.operations.iter().map(|found| security(found.operation.security.get()));
-    let all = action_requirements.map(|own| own.or_else(|| everywhere.clone()));
+        actions.operations.iter().map(|located| security(located.operation.security.get()));
+    let all = action_requirements.map(|document_url| document_url.or_else(|| everywhere.clone()));
     let mut required: Vec<Vec<String>> = Vec::new();
     for alternative in all.flatten().flatten() {
         let names: Vec<String> = alternative.into_iter().map(|one| one.scheme).collect();
@@ -165,26 +166,27 @@ pub fn required<F>(document: &Document<F>, actions: &Actions<'_, F>) -> Vec<Vec<
     required
 }
 
-fn left_out<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String> {
-    let mut left_out = Vec::new();
+fn skipped_parts<F>(definitions: &Definitions<'_, F>, drafts: &[Draft]) -> Vec<String> {
+    let mut skipped_parts = Vec::new();
     let dangling = &definitions.dangling;
     if !dangling.is_empty() {
-        let names = text::format_list(dangling.iter().map(String::as_str), DANGLING_SHOWN);
-        left_out.push(format!("dangling references allow any value: {names}"));
+        let names = text::format_list(dangling.iter().map(String::as_str), MAX_DANGLING_SHOWN);
+        skipped_parts.push(format!("dangling references allow any value: {names}"));
     }
     if !definitions.skipped.is_empty() {
         let parts = definitions.skipped.iter().copied().collect::<Vec<_>>().join(", ");
-        left_out.push(format!("OpenAPI 3.2 is read as 3.1, without {parts}"));
+        skipped_parts.push(format!("OpenAPI 3.2 is read as 3.1, without {parts}"));
     }
     let is_too_large = |draft: &&Draft| {
-        draft.input.is_too_large || draft.responses.iter().any(|one| one.reaching.is_too_large)
+        draft.input.is_too_large
+            || draft.responses.iter().any(|one| one.referenced_definitions.is_too_large)
     };
     let large: Vec<&str> =
         drafts.iter().filter(is_too_large).map(|draft| draft.action.key.as_str()).collect();
     if let Some(first) = large.first() {
         let count = format_count(large.len(), "action");
-        left_out
+        skipped_parts
             .push(format!("{count} with a schema that is too large, and allows anything: {first}"));
     }
-    left_out
+    skipped_parts
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::definitions::Definitions;
 use super::media;
-use super::reaching::Reaching;
+use super::referenced_definitions::ReferencedDefinitions;
 use crate::catalog::action::stored::{Parameter, ParameterLocation};
 use crate::platform_calls::headers::may_be_sent;
 
@@ -16,7 +16,7 @@ const MAX_PARAMETERS: usize = 1000;
 /// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 300;
 /// Headers that the service derives from the body and the connection's credentials.
-const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
+const RESERVED_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
 /// The parameters of an operation. In Swagger 2, these include the body.
 #[derive(Default)]
@@ -31,15 +31,15 @@ pub struct ListedParameters {
 
 /// Converts the parameters of an operation and of its path.
 pub fn convert<F>(
-    own: Option<&RawValue>,
+    operation_parameters: Option<&RawValue>,
     path_parameters: Option<&RawValue>,
     path: &str,
     definitions: &mut Definitions<'_, F>,
-    reaching: &mut Reaching,
+    referenced_definitions: &mut ReferencedDefinitions,
 ) -> ListedParameters {
     let mut given = ListedParameters::default();
     let mut seen: HashSet<(String, String)> = HashSet::new();
-    let lists = [own, path_parameters].into_iter().flatten();
+    let lists = [operation_parameters, path_parameters].into_iter().flatten();
     let lists = lists.map(|raw| serde_json::from_str::<Vec<Value>>(raw.get()).unwrap_or_default());
     for value in lists.flatten() {
         let Some(map) = definitions.resolved(value) else { continue };
@@ -52,7 +52,7 @@ pub fn convert<F>(
             "body" => given.body = Some(map),
             "formData" => given.form.push(map),
             _ if given.parameters.len() < MAX_PARAMETERS => {
-                given.parameters.extend(parameter(&map, path, definitions, reaching));
+                given.parameters.extend(parameter(&map, path, definitions, referenced_definitions));
             }
             _ => {}
         }
@@ -94,7 +94,7 @@ fn parameter<F>(
     map: &Map<String, Value>,
     path: &str,
     definitions: &mut Definitions<'_, F>,
-    reaching: &mut Reaching,
+    referenced_definitions: &mut ReferencedDefinitions,
 ) -> Option<Parameter<Box<RawValue>>> {
     let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = text("name").to_owned();
@@ -110,7 +110,7 @@ fn parameter<F>(
         _ => return None,
     };
     let lower = name.to_ascii_lowercase();
-    let is_refused = OWN_HEADERS.contains(&lower.as_str()) || !may_be_sent(&lower);
+    let is_refused = RESERVED_HEADERS.contains(&lower.as_str()) || !may_be_sent(&lower);
     if (r#in == ParameterLocation::Header && is_refused)
         || (r#in == ParameterLocation::Path && !names(path).any(|one| one == name))
     {
@@ -136,7 +136,7 @@ fn parameter<F>(
         r#in,
         required: r#in == ParameterLocation::Path
             || map.get("required").and_then(Value::as_bool) == Some(true),
-        schema: reaching.convert(&schema, definitions),
+        schema: referenced_definitions.convert(&schema, definitions),
         style,
         explode,
         allow_reserved: r#in == ParameterLocation::Query
@@ -176,7 +176,7 @@ pub fn inline_schema(parameter: &Map<String, Value>) -> Value {
 /// The serialization of a list or an object, as `style` and `explode`. Converts `collectionFormat`
 /// of Swagger 2.
 fn style(map: &Map<String, Value>, r#in: ParameterLocation) -> (String, bool) {
-    let usual = if matches!(r#in, ParameterLocation::Query | ParameterLocation::Cookie) {
+    let default_style = if matches!(r#in, ParameterLocation::Query | ParameterLocation::Cookie) {
         "form"
     } else {
         "simple"
@@ -187,13 +187,13 @@ fn style(map: &Map<String, Value>, r#in: ParameterLocation) -> (String, bool) {
         Some("multi") => return ("form".to_owned(), true),
         Some("ssv") => return ("spaceDelimited".to_owned(), false),
         Some("pipes") => return ("pipeDelimited".to_owned(), false),
-        Some(_) => return (usual.to_owned(), false),
+        Some(_) => return (default_style.to_owned(), false),
         None => {}
     }
     let style = map.get("style").and_then(Value::as_str);
     let known =
         ["matrix", "label", "simple", "form", "spaceDelimited", "pipeDelimited", "deepObject"];
-    let style = style.filter(|style| known.contains(style)).unwrap_or(usual);
+    let style = style.filter(|style| known.contains(style)).unwrap_or(default_style);
     let explode = map.get("explode").and_then(Value::as_bool).unwrap_or(style == "form");
     (style.to_owned(), explode)
 }

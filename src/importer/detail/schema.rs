@@ -33,8 +33,8 @@ struct Conversion<'c, 'd, F> {
 
 impl<F> Conversion<'_, '_, F> {
     /// Converts a schema. Replaces an invalid schema with `true`.
-    fn schema(&mut self, given: &Value) -> Value {
-        match given {
+    fn schema(&mut self, input: &Value) -> Value {
+        match input {
             Value::Bool(allows) => Value::Bool(*allows),
             Value::Object(map) => match map.get("$ref").and_then(Value::as_str) {
                 Some(reference) => self.reference(reference, map),
@@ -184,8 +184,8 @@ impl<F> Conversion<'_, '_, F> {
 
     /// Converts each schema of a list. Returns `None` if no schema remains.
     fn schema_list(&mut self, value: &Value) -> Option<Value> {
-        let given = value.as_array()?;
-        let list: Vec<Value> = given.iter().filter_map(|value| self.valid_schema(value)).collect();
+        let input = value.as_array()?;
+        let list: Vec<Value> = input.iter().filter_map(|value| self.valid_schema(value)).collect();
         Some(Value::Array(list)).filter(|list| *list != json!([]))
     }
 }
@@ -287,12 +287,12 @@ pub fn json_type(kind: &str) -> Option<&'static str> {
 
 /// The JSON types for the type names in a document.
 fn json_types(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
-    let given = match value {
+    let input = match value {
         Value::Array(list) => list.as_slice(),
         one => std::slice::from_ref(one),
     };
     let mut kinds: Vec<Value> = Vec::new();
-    for kind in given {
+    for kind in input {
         // In YAML, an unquoted `null` is the null value, not a string.
         let kind = if kind.is_null() { Some("null") } else { kind.as_str() };
         let kind = kind.unwrap_or_default();
@@ -316,17 +316,17 @@ fn json_types(value: &Value, into: &mut Map<String, Value>) -> Option<Value> {
 /// A non-empty list of distinct names.
 fn names(value: &Value) -> Option<Value> {
     let mut seen = HashSet::new();
-    let given = value.as_array()?.iter();
-    let names = given.filter(|name| name.as_str().is_some_and(|one| seen.insert(one)));
+    let input = value.as_array()?.iter();
+    let names = input.filter(|name| name.as_str().is_some_and(|one| seen.insert(one)));
     let names: Vec<Value> = names.cloned().collect();
     Some(Value::Array(names)).filter(|names| *names != json!([]))
 }
 
 /// A non-empty list of distinct values.
 fn values(value: &Value) -> Option<Value> {
-    let given = value.as_array()?;
+    let input = value.as_array()?;
     let mut seen = HashSet::new();
-    let values = given.iter().filter(|value| seen.insert(value.to_string()));
+    let values = input.iter().filter(|value| seen.insert(value.to_string()));
     let values: Vec<Value> = values.cloned().collect();
     Some(Value::Array(values)).filter(|values| *values != json!([]))
 }

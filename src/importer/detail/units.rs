@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 
 use super::body::DocumentedResponse;
 use super::definitions::Definitions;
-use super::reaching::Reaching;
-use crate::catalog::action::stored::{Reached, StoredAction, StoredResponse};
-use crate::catalog::action::unit::{Deflated, deflate, write_unit};
+use super::referenced_definitions::ReferencedDefinitions;
+use crate::catalog::action::stored::{DefinitionRefs, StoredAction, StoredResponse};
+use crate::catalog::action::unit::{DeflatedUnit, deflate, write_unit};
 
 /// The maximum size of the definitions for an action's input, in bytes.
 const INPUT_BYTES: usize = 64 << 10;
@@ -24,15 +24,15 @@ pub struct Draft {
     /// The stored action, with its responses still to be added.
     pub action: StoredAction<Box<RawValue>>,
     /// The definitions that the parameters and the body refer to.
-    pub input: Reaching,
+    pub input: ReferencedDefinitions,
     pub responses: Vec<DocumentedResponse>,
 }
 
 /// An action and the definitions that it needs.
 struct ActionWithDefinitions {
     draft: Draft,
-    input: Reached,
-    responses: Vec<Reached>,
+    input: DefinitionRefs,
+    responses: Vec<DefinitionRefs>,
     bytes: usize,
 }
 
@@ -44,12 +44,13 @@ impl ActionWithDefinitions {
 }
 
 /// Packs actions into units. `drafts` are sorted by key.
-pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Deflated> {
+pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<DeflatedUnit> {
     let with_definitions = |draft: Draft| {
         let input = definitions.reach(&draft.input.roots, INPUT_BYTES);
         let responses = draft.responses.iter();
-        let responses = responses.map(|one| definitions.reach(&one.reaching.roots, RESPONSE_BYTES));
-        let responses: Vec<Reached> = responses.collect();
+        let responses = responses
+            .map(|one| definitions.reach(&one.referenced_definitions.roots, RESPONSE_BYTES));
+        let responses: Vec<DefinitionRefs> = responses.collect();
         let schemas = draft.responses.iter().filter_map(|one| one.schema.as_ref());
         let schemas: usize = schemas.map(|schema| schema.get().len()).sum();
         let own = serde_json::to_string(&draft.action).map_or(0, |text| text.len());
@@ -84,7 +85,7 @@ pub fn build<F>(drafts: Vec<Draft>, definitions: &Definitions<'_, F>) -> Vec<Def
 fn write<F>(
     actions: &[ActionWithDefinitions],
     definitions: &Definitions<'_, F>,
-    units: &mut Vec<Deflated>,
+    units: &mut Vec<DeflatedUnit>,
 ) {
     let Some(first) = actions.first() else { return };
     let bytes = deflate(&unit(actions, definitions));
@@ -94,13 +95,13 @@ fn write<F>(
         write(right, definitions, units);
         return;
     }
-    units.push(Deflated { first: first.draft.action.key.clone(), bytes });
+    units.push(DeflatedUnit { first: first.draft.action.key.clone(), bytes });
 }
 
 fn unit<F>(actions: &[ActionWithDefinitions], definitions: &Definitions<'_, F>) -> Vec<u8> {
     let mut numbers: HashMap<u32, u32> = HashMap::new();
     let mut shared: Vec<(&str, &str)> = Vec::new();
-    let mut within = |reached: &Reached| {
+    let mut within = |reached: &DefinitionRefs| {
         let mut number = |number: &u32| {
             *numbers.entry(*number).or_insert_with(|| {
                 let own = u32::try_from(shared.len()).unwrap_or(u32::MAX);
@@ -110,7 +111,7 @@ fn unit<F>(actions: &[ActionWithDefinitions], definitions: &Definitions<'_, F>) 
                 own
             })
         };
-        Reached {
+        DefinitionRefs {
             whole: reached.whole.iter().map(&mut number).collect(),
             cut: reached.cut.iter().map(&mut number).collect(),
         }

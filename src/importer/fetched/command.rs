@@ -17,18 +17,18 @@ use super::cache::{Cache, DEFAULT_CACHE, Record, Records};
 use super::describe::{Description, describe};
 use super::list::{Pin, Source, SourceList, is_own};
 use super::{DEFAULT_LIST, pin};
-use crate::importer::cli::resolve_from_caller;
+use crate::importer::cli::resolve_from_caller_folder;
 use crate::importer::folder::replace;
 use crate::importer::paths::PathFilter;
-use crate::importer::read::Refusal;
+use crate::importer::read::Rejection;
 use crate::importer::report::format_count;
-use crate::importer::shipped::{shipped_path, start_script};
+use crate::importer::shipped_files::{shipped_path, start_script};
 use crate::importer::{hash, source, text};
 
 /// The script that downloads documents.
 const SCRIPT: &str = "scripts/sources/download.mjs";
 /// The maximum number of added or removed operations that are listed.
-const SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// Download the documents that sources.toml names
 ///
@@ -89,16 +89,16 @@ enum Outcome {
 
 impl FetchArgs {
     pub fn run(&self) -> Result<ExitCode> {
-        let own = resolve_from_caller(&self.list);
-        let path = shipped_path(&own);
-        let cache = Cache(resolve_from_caller(&self.cache));
+        let list_file = resolve_from_caller_folder(&self.list);
+        let path = shipped_path(&list_file);
+        let cache = Cache(resolve_from_caller_folder(&self.cache));
         let list = SourceList::read(&path)?;
         if let Some(name) = self.accept_hosts.iter().find(|name| !self.accept.contains(name)) {
             bail!("--accept-hosts {name} needs --accept {name}, too");
         }
         list.select(&self.accept)?;
         let mut reported = cache.read_reported()?;
-        let (list, accepted) = self.accept(&path, &own, list, &cache, &mut reported)?;
+        let (list, accepted) = self.accept(&path, &list_file, list, &cache, &mut reported)?;
         // With only `--accept`, nothing needs to be downloaded once all of these documents are
         // accepted.
         let is_done = self.platforms.is_empty() && !self.accept.is_empty();
@@ -127,11 +127,11 @@ impl FetchArgs {
     }
 
     /// Accepts the documents of `--accept` whose changes an earlier run has reported, and pins them
-    /// in the file `own`. Returns the updated list, and the platforms whose document was accepted.
+    /// in the file `list_file`. Returns the updated list, and the platforms whose document was accepted.
     fn accept(
         &self,
         path: &Path,
-        own: &Path,
+        list_file: &Path,
         list: SourceList,
         cache: &Cache,
         reported: &mut Records,
@@ -182,7 +182,7 @@ impl FetchArgs {
             return Ok((list, BTreeSet::new()));
         }
         let list = SourceList::parse(&path.display().to_string(), &text)?;
-        replace(own, text.as_bytes())?;
+        replace(list_file, text.as_bytes())?;
         reported.retain(|address, _| !done.contains(address));
         cache.write_reported(reported)?;
         accepted.retain(|name| self.accept.contains(name));
@@ -205,8 +205,8 @@ impl FetchArgs {
                 continue;
             }
             let pin = sources.first().and_then(|(_, source)| source.pin.as_ref());
-            let is_fixed = is_fixed(address);
-            if is_fixed && pin.is_some_and(|pin| cache.document(&pin.sha256).is_file()) {
+            let is_immutable = is_immutable(address);
+            if is_immutable && pin.is_some_and(|pin| cache.document(&pin.sha256).is_file()) {
                 outcomes.insert((*address).to_owned(), Outcome::Same);
             } else {
                 addresses.insert(*address);
@@ -256,7 +256,7 @@ impl Report {
         cache: &Cache,
         reported: &mut Records,
     ) -> Result<()> {
-        let names = text::format_list(sources.iter().map(|(name, _)| *name), SHOWN);
+        let names = text::format_list(sources.iter().map(|(name, _)| *name), MAX_SHOWN);
         let pin = sources.first().and_then(|(_, source)| source.pin.as_ref());
         let is_cached = is_own(Path::new(address))
             || pin.is_some_and(|pin| cache.document(&pin.sha256).is_file());
@@ -315,20 +315,21 @@ impl Report {
         let text = &mut self.changed;
         match (&old, pin) {
             (Some(old), _) => {
-                let kept = old.operations.intersection(&new.operations).count();
+                let unchanged = old.operations.intersection(&new.operations).count();
                 let added: Vec<_> = new.operations.difference(&old.operations).collect();
                 let removed: Vec<_> = old.operations.difference(&new.operations).collect();
                 let _ = writeln!(
                     text,
-                    "  {name}: operations: {kept} kept, {} added, {} removed",
+                    "  {name}: operations: {unchanged} unchanged, {} added, {} removed",
                     added.len(),
                     removed.len()
                 );
                 for (sign, operations) in [('+', added), ('-', removed)] {
-                    for operation in operations.iter().take(SHOWN) {
+                    for operation in operations.iter().take(MAX_SHOWN) {
                         let _ = writeln!(text, "    {sign} {}", text::verbatim(operation, 200));
                     }
-                    if let Some(more) = operations.len().checked_sub(SHOWN).filter(|more| *more > 0)
+                    if let Some(more) =
+                        operations.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0)
                     {
                         let _ = writeln!(text, "    {sign} … and {more} more");
                     }
@@ -370,7 +371,7 @@ impl Report {
         }
         let _ = writeln!(text);
         if !self.missing.is_empty() {
-            let missing = text::format_list(self.missing.iter().map(String::as_str), SHOWN);
+            let missing = text::format_list(self.missing.iter().map(String::as_str), MAX_SHOWN);
             let _ = writeln!(text, "{} missing: {missing}", self.missing.len());
         }
         text
@@ -378,17 +379,17 @@ impl Report {
 }
 
 /// Whether the content at an address is immutable: a version of a package, or a commit.
-fn is_fixed(address: &str) -> bool {
+fn is_immutable(address: &str) -> bool {
     let is_commit =
         |part: &str| part.len() == 40 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     !address.starts_with("http") || address.split('/').any(is_commit)
 }
 
 /// Why a document can't be parsed, for messages.
-fn refusal_reason(refusal: &Refusal) -> String {
+fn refusal_reason(refusal: &Rejection) -> String {
     match refusal {
-        Refusal::NotOpenApi => "it is not an API description in a known format".to_owned(),
-        Refusal::Dialect(version) => format!("OpenAPI {version} is not supported"),
-        Refusal::Broken(fault) => fault.to_string(),
+        Rejection::NotOpenApi => "it is not an API description in a known format".to_owned(),
+        Rejection::Dialect(version) => format!("OpenAPI {version} is not supported"),
+        Rejection::Broken(fault) => fault.to_string(),
     }
 }

@@ -15,7 +15,7 @@ use crate::importer::check::{ConnectorEntry, Details, OpenCatalog, StoredPlatfor
 use crate::importer::folder::Folder;
 use crate::importer::providers::Providers;
 use crate::importer::report::format_count;
-use crate::importer::shipped::shipped_path;
+use crate::importer::shipped_files::shipped_path;
 
 #[derive(Debug, Default)]
 struct Row {

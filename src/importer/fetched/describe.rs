@@ -7,7 +7,7 @@ use crate::catalog::detail::{AuthMethod, Kind};
 use crate::importer::document::Document;
 use crate::importer::paths::PathFilter;
 use crate::importer::providers::Providers;
-use crate::importer::read::{Parsed, Refusal};
+use crate::importer::read::{Parsed, Rejection};
 use crate::importer::server::entry::Servers;
 use crate::importer::{action, auth, detail, read, server, translate};
 
@@ -24,7 +24,7 @@ pub fn describe(
     bytes: &[u8],
     paths: &PathFilter,
     endpoint: Option<&str>,
-) -> Result<Description, Refusal> {
+) -> Result<Description, Rejection> {
     let text = read::text(bytes)?;
     let converted = translate(text, endpoint)?;
     match read::read(converted.as_deref().unwrap_or(text))? {
@@ -46,9 +46,11 @@ fn describe_document<F>(document: &Document<F>, paths: &PathFilter) -> Descripti
         auth::convert(document, &required, &servers, &|url| Providers::default().server(url));
     let mut urls: Vec<&str> = servers.servers.iter().map(|server| server.url.as_str()).collect();
     urls.extend(methods.methods.iter().flat_map(endpoints));
-    let own =
+    let document_servers =
         actions.operations.iter().flat_map(|found| [&found.operation.servers, &found.item.servers]);
-    urls.extend(own.flat_map(|Servers { list, .. }| list).map(|entry| entry.url.as_str()));
+    urls.extend(
+        document_servers.flat_map(|Servers { list, .. }| list).map(|entry| entry.url.as_str()),
+    );
     description.hosts.extend(urls.into_iter().filter_map(host));
     description
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
 use crate::importer::paths::PathFilter;
-use crate::importer::shipped::shipped_path;
+use crate::importer::shipped_files::shipped_path;
 use crate::importer::source::read_text;
 use crate::importer::{platform, text};
 use crate::util::nearest::nearest;
@@ -128,9 +128,13 @@ impl SourceList {
     pub fn select<'a>(&'a self, names: &[String]) -> Result<Vec<(&'a str, &'a Source)>> {
         for name in names {
             if !self.0.contains_key(name) {
-                let meant = nearest(name, self.0.keys().map(String::as_str), 1);
-                let meant = meant.first().map(|meant| format!("; did you mean `{meant}`?"));
-                bail!("there is no source of the platform `{name}`{}", meant.unwrap_or_default());
+                let suggestion = nearest(name, self.0.keys().map(String::as_str), 1);
+                let suggestion =
+                    suggestion.first().map(|suggestion| format!("; did you mean `{suggestion}`?"));
+                bail!(
+                    "there is no source of the platform `{name}`{}",
+                    suggestion.unwrap_or_default()
+                );
             }
         }
         let all = self.0.iter().map(|(name, source)| (name.as_str(), source));

@@ -4,7 +4,7 @@
 use super::list::Pin;
 
 /// The members of a table that form the pin.
-const MEMBERS: [&str; 4] = ["sha256", "operations", "hosts", "read"];
+const PIN_MEMBERS: [&str; 4] = ["sha256", "operations", "hosts", "read"];
 
 /// Sets the pin of a platform. Returns `None` if the file has no table for the platform.
 pub fn set_pin(text: &str, platform: &str, pin: &Pin) -> Option<String> {
@@ -15,19 +15,19 @@ pub fn set_pin(text: &str, platform: &str, pin: &Pin) -> Option<String> {
     let length = lines.iter().skip(start).position(is_other);
     let end = length.map_or(lines.len(), |length| start.saturating_add(length));
     let mut table: Vec<String> = lines.get(start..end)?.to_vec();
-    table.retain(|line| !MEMBERS.iter().any(|member| is_member(line, member)));
+    table.retain(|line| !PIN_MEMBERS.iter().any(|member| is_member(line, member)));
     let hosts: Vec<String> = pin.hosts.iter().map(|host| format!("{host:?}")).collect();
     // Comments at the end of a table belong to the next table.
     let is_empty = |line: &str| line.is_empty() || line.starts_with('#');
     let last = table.iter().rposition(|line| !is_empty(line.trim()));
     let at = last.map_or(0, |last| last.saturating_add(1));
-    let own = [
+    let pin_lines = [
         format!("sha256 = \"{}\"", pin.sha256),
         format!("operations = {}", pin.operations),
         format!("hosts = [{}]", hosts.join(", ")),
         format!("read = \"{}\"", pin.read),
     ];
-    table.splice(at..at, own);
+    table.splice(at..at, pin_lines);
     lines.splice(start..end, table);
     Some(lines.join("\n") + "\n")
 }

@@ -7,11 +7,12 @@ use super::schema::{Argument, Kind, Schema, Type, TypeRef};
 /// The schemas of enums and input objects, which [`argument`] refers to.
 pub fn definitions(schema: &Schema) -> Map<String, Value> {
     let all = schema.types.iter().filter(|(name, _)| !name.starts_with("__"));
-    all.filter_map(|(name, own)| Some((name.clone(), definition(schema, own)?))).collect()
+    all.filter_map(|(name, input_type)| Some((name.clone(), definition(schema, input_type)?)))
+        .collect()
 }
 
-fn definition(schema: &Schema, own: &Type) -> Option<Value> {
-    let mut definition = match &own.kind {
+fn definition(schema: &Schema, input_type: &Type) -> Option<Value> {
+    let mut definition = match &input_type.kind {
         Kind::Scalar => json!({}),
         Kind::Enum(values) => json!({ "enum": values }),
         Kind::Input(input) => {
@@ -34,7 +35,7 @@ fn definition(schema: &Schema, own: &Type) -> Option<Value> {
         }
         Kind::Object(_) | Kind::Interface(_) | Kind::Union => return None,
     };
-    describe(&mut definition, &own.description);
+    describe(&mut definition, &input_type.description);
     Some(definition)
 }
 
@@ -52,7 +53,7 @@ pub fn argument(schema: &Schema, argument: &Argument) -> Value {
 }
 
 fn is_enum(schema: &Schema, name: &str) -> bool {
-    schema.types.get(name).is_some_and(|own| matches!(own.kind, Kind::Enum(_)))
+    schema.types.get(name).is_some_and(|input_type| matches!(input_type.kind, Kind::Enum(_)))
 }
 
 fn value(r#type: &TypeRef) -> Value {

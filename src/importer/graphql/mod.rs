@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::read::{Fault, Refusal};
+use super::read::{Fault, Rejection};
 use super::server::base::split_origin;
 use super::text;
 use crate::catalog::graphql::{GraphqlRequest, MAX_SELECTION, SELECT, SELECTION};
@@ -20,13 +20,13 @@ use schema::{Field, Schema, TypeRef};
 /// The extension of an operation that contains its GraphQL request.
 pub const EXTENSION: &str = "x-connector-vault-graphql";
 /// The default page size.
-const PAGE: u32 = 20;
+const DEFAULT_PAGE_SIZE: u32 = 20;
 
 /// Translates a GraphQL schema to an `OpenAPI` document. `endpoint` is the URL of the GraphQL API.
-pub fn openapi(text: &str, endpoint: &str) -> Result<String, Refusal> {
+pub fn openapi(text: &str, endpoint: &str) -> Result<String, Rejection> {
     let broken = |message: String| {
         let message = format!("the GraphQL schema cannot be read: {message}");
-        Refusal::Broken(Fault { place: None, message })
+        Rejection::Broken(Fault { place: None, message })
     };
     let schema = Schema::parse(text).map_err(broken)?;
     let (origin, path) = split_origin(endpoint);
@@ -101,7 +101,7 @@ fn request(schema: &Schema, kind: &str, field: &Field) -> GraphqlRequest {
     }
     let is_page =
         field.arguments.iter().any(|argument| argument.name == "first" && !argument.has_default);
-    GraphqlRequest { document, selection, first: is_page.then_some(PAGE) }
+    GraphqlRequest { document, selection, first: is_page.then_some(DEFAULT_PAGE_SIZE) }
 }
 
 fn body(schema: &Schema, field: &Field, request: &GraphqlRequest) -> Value {

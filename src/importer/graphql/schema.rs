@@ -236,15 +236,15 @@ fn field(it: FieldDefinition<'_>) -> Field {
     }
 }
 
-fn arguments<'a>(given: impl Iterator<Item = InputValueDefinition<'a>>) -> Vec<Argument> {
-    let given = given.filter(|it| !has_directive(it.directives(), "deprecated"));
+fn arguments<'a>(inputs: impl Iterator<Item = InputValueDefinition<'a>>) -> Vec<Argument> {
+    let inputs = inputs.filter(|it| !has_directive(it.directives(), "deprecated"));
     let argument = |it: InputValueDefinition<'_>| Argument {
         name: it.name().to_owned(),
         description: text_of(it.description()),
         r#type: TypeRef::parse(&it.ty().to_string()),
         has_default: it.default_value().is_some(),
     };
-    given.map(argument).collect()
+    inputs.map(argument).collect()
 }
 
 fn text_of(description: Option<Description<'_>>) -> String {
@@ -360,7 +360,7 @@ fn convert_field(it: IntrospectionField) -> Result<Field, String> {
     })
 }
 
-fn convert_arguments(given: Vec<IntrospectionArgument>) -> Result<Vec<Argument>, String> {
+fn convert_arguments(inputs: Vec<IntrospectionArgument>) -> Result<Vec<Argument>, String> {
     let argument = |it: IntrospectionArgument| {
         Ok(Argument {
             name: it.name,
@@ -369,7 +369,7 @@ fn convert_arguments(given: Vec<IntrospectionArgument>) -> Result<Vec<Argument>,
             has_default: it.default_value.is_some(),
         })
     };
-    given.into_iter().filter(|it| !it.is_deprecated).map(argument).collect()
+    inputs.into_iter().filter(|it| !it.is_deprecated).map(argument).collect()
 }
 
 fn convert_type_ref(it: IntrospectionTypeRef) -> Result<TypeRef, String> {
@@ -389,7 +389,7 @@ mod tests {
     use super::{Kind, Schema};
 
     #[test]
-    fn both_forms_give_the_same_schema() {
+    fn sdl_and_introspection_parse_to_equal_schemas() {
         let sdl = r#"
             "The root"
             schema { query: Root }

@@ -19,7 +19,7 @@ pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
     }
     let fields = schema.fields(name);
     let usable = || fields.iter().filter(|field| is_usable(field));
-    let mut parts = leaves(schema, name, MAX_LEAVES[0]);
+    let mut parts = scalar_fields(schema, name, MAX_LEAVES[0]);
     let has_nodes = usable().any(|field| field.name == "nodes");
     let objects = usable().filter(|field| !schema.is_leaf(field.r#type.name()));
     // Skip nested lists: they multiply the cost of a query, which platforms limit.
@@ -38,18 +38,18 @@ pub fn default(schema: &Schema, r#type: &TypeRef) -> Option<String> {
 /// nodes.
 fn nested(schema: &Schema, field: &Field) -> Option<String> {
     let name = field.r#type.name();
-    let mut parts = leaves(schema, name, MAX_LEAVES[1]);
+    let mut parts = scalar_fields(schema, name, MAX_LEAVES[1]);
     if field.name == "edges"
         && let Some(node) = schema.fields(name).iter().find(|field| field.name == "node")
     {
-        let scalars = leaves(schema, node.r#type.name(), MAX_LEAVES[1]).join(" ");
+        let scalars = scalar_fields(schema, node.r#type.name(), MAX_LEAVES[1]).join(" ");
         let scalars = if scalars.is_empty() { "__typename" } else { &scalars };
         parts.push(format!("node {{ {scalars} }}"));
     }
     Some(parts.join(" ")).filter(|selection| !selection.is_empty())
 }
 
-fn leaves(schema: &Schema, name: &str, max: usize) -> Vec<String> {
+fn scalar_fields(schema: &Schema, name: &str, max: usize) -> Vec<String> {
     let fields = schema.fields(name).iter();
     let fields = fields.filter(|field| is_usable(field) && schema.is_leaf(field.r#type.name()));
     let mut names: Vec<&str> = fields.map(|field| field.name.as_str()).collect();

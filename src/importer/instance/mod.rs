@@ -16,13 +16,13 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::cli::{DEFAULT_OUT, resolve_from_caller};
+use super::cli::{DEFAULT_OUT, resolve_from_caller_folder};
 use super::fetched::cache::DEFAULT_CACHE;
 use super::fetched::describe::describe;
 use super::fetched::{FetchedDocument, PathFilter};
 use super::folder::{Folder, replace};
 use super::report::format_count;
-use super::shipped::start_script;
+use super::shipped_files::start_script;
 use super::source::read_text;
 use super::{add, hash};
 use crate::targets::Targets;
@@ -145,7 +145,7 @@ struct Response {
 impl ImportInstanceArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let name = self.platform.name();
-        let cache = resolve_from_caller(&self.cache);
+        let cache = resolve_from_caller_folder(&self.cache);
         let folder = std::path::absolute(cache.join("instances"))?;
         fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let catalog = Folder(self.catalog.clone());
@@ -154,7 +154,7 @@ impl ImportInstanceArgs {
 
         let origin = self.origin()?;
         let text = match &self.file {
-            Some(file) => read_text(&resolve_from_caller(file))?,
+            Some(file) => read_text(&resolve_from_caller_folder(file))?,
             None => self.download(&origin, &folder)?,
         };
         let document = self.document(&text, &origin)?;
@@ -173,7 +173,7 @@ impl ImportInstanceArgs {
     fn origin(&self) -> Result<String> {
         let targets = Targets { local: is_local() };
         let (host, _) = self.host.split_once(':').unwrap_or((&self.host, ""));
-        let is_own = targets.local && Host::parse(host) == Host::Own;
+        let is_own = targets.local && Host::parse(host) == Host::Loopback;
         let origin = format!("{}://{}", if is_own { "http" } else { "https" }, self.host);
         ensure!(!self.host.contains(['/', '?']), "--host takes a host, such as acme.example.com");
         targets.check(&origin).map_err(|why| anyhow::anyhow!("--host {}: {why}", self.host))?;
@@ -189,7 +189,7 @@ impl ImportInstanceArgs {
         let url = format!("{origin}{}{path}", self.platform.base());
         let mut headers = BTreeMap::from([("accept", accept.to_owned())]);
         if let Some(file) = &self.authorization {
-            let value = read_text(&resolve_from_caller(file))?;
+            let value = read_text(&resolve_from_caller_folder(file))?;
             headers.insert("authorization", value.trim().to_owned());
         }
         let file = folder.join("download");
@@ -210,11 +210,11 @@ impl ImportInstanceArgs {
         let server = format!("{origin}{}", self.platform.base());
         let chosen = SelectedParts(&self.only);
         let routes = |prefix: &str| {
-            let (document, left_out) = routes::openapi(text, &server, prefix, &chosen)?;
-            if left_out > 0 {
+            let (document, skipped_parts) = routes::openapi(text, &server, prefix, &chosen)?;
+            if skipped_parts > 0 {
                 eprintln!(
                     "{} left out: parts of their paths are optional",
-                    format_count(left_out, "route")
+                    format_count(skipped_parts, "route")
                 );
             }
             Ok(document)

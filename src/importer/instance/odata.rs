@@ -16,7 +16,7 @@ const MAX_BASES: usize = 10;
 /// Annotation terms that mark read-only properties.
 const READ_ONLY: [&str; 2] = ["Org.OData.Core.V1.Computed", "Org.OData.Core.V1.Permissions"];
 /// The maximum number of properties in the description of `$select`.
-const NAMES_SHOWN: usize = 12;
+const MAX_NAMES_SHOWN: usize = 12;
 
 /// Translates metadata to an `OpenAPI` document. `service` is the URL of the service.
 pub fn openapi(text: &str, service: &str, chosen: &SelectedParts<'_>) -> Result<Value> {
@@ -121,8 +121,8 @@ impl<'a, 'i> Model<'a, 'i> {
 
     fn members(&self, r#type: &str, tag: &'static str) -> Vec<Node<'a, 'i>> {
         let chain = self.chain(r#type);
-        let own = chain.iter().flat_map(Node::children);
-        own.filter(|node| node.tag_name().name() == tag).collect()
+        let child_nodes = chain.iter().flat_map(Node::children);
+        child_nodes.filter(|node| node.tag_name().name() == tag).collect()
     }
 
     fn entity_set(&self, set: &str, node: Node<'_, '_>) -> Vec<(String, Value)> {
@@ -387,7 +387,7 @@ fn if_match() -> Value {
 
 fn select(properties: &[Node<'_, '_>]) -> Value {
     let names = properties.iter().filter_map(|node| node.attribute("Name"));
-    let names = names.take(NAMES_SHOWN).collect::<Vec<_>>().join(",");
+    let names = names.take(MAX_NAMES_SHOWN).collect::<Vec<_>>().join(",");
     query(
         "$select",
         &format!("The properties to return, separated by commas, such as {names}"),

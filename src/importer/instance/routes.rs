@@ -27,21 +27,21 @@ pub fn openapi(
     let routes =
         routes.context("the response is not the index of a REST API: it has no `routes`")?;
     let mut paths = Map::new();
-    let mut left_out = 0_usize;
-    for (route, given) in routes {
-        let namespace = given.get("namespace").and_then(Value::as_str).unwrap_or_default();
+    let mut skipped_parts = 0_usize;
+    for (route, source) in routes {
+        let namespace = source.get("namespace").and_then(Value::as_str).unwrap_or_default();
         let is_index = route.trim_matches('/') == namespace.trim_matches('/');
         if is_index || BATCH_ROUTES.contains(&route.as_str()) || !chosen.has(namespace) {
             continue;
         }
         let Some(path) = path(route) else {
-            left_out = left_out.saturating_add(1);
+            skipped_parts = skipped_parts.saturating_add(1);
             continue;
         };
         let Some(below) = path.strip_prefix(prefix).filter(|path| path.starts_with('/')) else {
             continue;
         };
-        paths.insert(below.to_owned(), item(below, given));
+        paths.insert(below.to_owned(), item(below, source));
     }
     let title = index.get("name").and_then(Value::as_str).unwrap_or("REST API");
     let document = json!({
@@ -50,7 +50,7 @@ pub fn openapi(
         "servers": [{ "url": server }],
         "paths": paths,
     });
-    Ok((document, left_out))
+    Ok((document, skipped_parts))
 }
 
 /// Converts a route, a PHP regular expression, to a path: `/wp/v2/posts/(?P<id>[\d]+)` →
@@ -93,9 +93,9 @@ fn after_group(pattern: &str) -> Option<&str> {
     None
 }
 
-fn item(path: &str, given: &Value) -> Value {
+fn item(path: &str, source: &Value) -> Value {
     let mut item = Map::new();
-    for endpoint in given.get("endpoints").and_then(Value::as_array).into_iter().flatten() {
+    for endpoint in source.get("endpoints").and_then(Value::as_array).into_iter().flatten() {
         let methods = endpoint.get("methods").and_then(Value::as_array);
         let methods: Vec<&str> = methods.into_iter().flatten().filter_map(Value::as_str).collect();
         // Edit routes accept POST, PUT and PATCH with the same effect, so one operation is enough.
@@ -117,24 +117,24 @@ fn operation(path: &str, method: &str, endpoint: &Value) -> Value {
     // PHP serializes an empty map as `[]`.
     let arguments = endpoint.get("args").and_then(Value::as_object);
     let in_path = variables(path);
-    for (name, given) in arguments.into_iter().flatten() {
-        let is_required = given.get("required") == Some(&Value::Bool(true));
+    for (name, source) in arguments.into_iter().flatten() {
+        let is_required = source.get("required") == Some(&Value::Bool(true));
         if in_path.contains(&name.as_str()) {
             continue;
         }
         if has_body {
-            properties.insert(name.clone(), schema(given));
+            properties.insert(name.clone(), schema(source));
             required.extend(is_required.then_some(name.as_str()));
         } else {
             parameters.push(json!({
                 "name": name, "in": "query", "required": is_required, "style": "form", "explode": false,
-                "schema": schema(given),
+                "schema": schema(source),
             }));
         }
     }
     for name in in_path {
-        let given = arguments.and_then(|arguments| arguments.get(name));
-        let schema = given.map_or_else(|| json!({ "type": "string" }), schema);
+        let source = arguments.and_then(|arguments| arguments.get(name));
+        let schema = source.map_or_else(|| json!({ "type": "string" }), schema);
         parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
     }
     let mut operation = json!({
@@ -161,17 +161,19 @@ fn variables(path: &str) -> Vec<&str> {
 
 /// Converts the schema of an argument: JSON Schema draft 4, except that `required` is a member of
 /// each property, and empty maps are serialized as lists.
-fn schema(given: &Value) -> Value {
-    let Some(members) = given.as_object() else { return json!({}) };
+fn schema(source: &Value) -> Value {
+    let Some(members) = source.as_object() else { return json!({}) };
     let mut schema = Map::new();
     for (name, value) in members {
         let value = match (name.as_str(), value) {
             ("required" | "readonly" | "context", _) | ("properties", Value::Array(_)) => continue,
             ("properties", Value::Object(properties)) => {
-                let own = properties.iter().map(|(name, own)| (name.clone(), self::schema(own)));
-                Value::Object(own.collect())
+                let property_schema = properties
+                    .iter()
+                    .map(|(name, property_schema)| (name.clone(), self::schema(property_schema)));
+                Value::Object(property_schema.collect())
             }
-            ("items", own) => self::schema(own),
+            ("items", property_schema) => self::schema(property_schema),
             ("enum", Value::Object(values)) => Value::Array(values.values().cloned().collect()),
             _ => value.clone(),
         };

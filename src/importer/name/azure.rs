@@ -2,15 +2,15 @@
 //! the title of the service's client, such as `SqlManagementClient`, but different values of
 //! `x-serviceName`, such as `sql-elasticPools`.
 
-use super::{NameSources, brand, singular, title, unmentioned};
+use super::{NameSources, brand, singular, title, words_missing_from};
 use crate::importer::text;
 
 /// Words at the end of titles of clients and specifications.
 #[rustfmt::skip]
-const ENDS: &[&str] = &["Client", "Management", "Mgmt", "Admin", "Provider", "Resource", "RP", "API", "APIs", "REST", "spec"];
+const TITLE_SUFFIXES: &[&str] = &["Client", "Management", "Mgmt", "Admin", "Provider", "Resource", "RP", "API", "APIs", "REST", "spec"];
 /// Words in service names that do not identify a part.
 #[rustfmt::skip]
-const NOISE: &[&str] = &[
+const NOISE_WORDS: &[&str] = &[
     "api", "swagger", "azure", "dtl", "not", "implemented", "preview", "core", "bms", "management", "client", "get",
     "calls",
 ];
@@ -34,11 +34,13 @@ pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
     let words = if has_all {
         part.clone()
     } else {
-        [about.clone(), unmentioned(&part, &about.join(" "))].concat()
+        [about.clone(), words_missing_from(&part, &about.join(" "))].concat()
     };
     let words = words.join(" ");
-    let place = AREAS.iter().find(|(name, _)| *name == area).map(|(_, place)| *place);
-    let place = place.filter(|place| !title::squash(&words).contains(&title::squash(place)));
+    let place = UNMENTIONED_AREAS.iter().find(|(name, _)| *name == area).map(|(_, place)| *place);
+    let place = place.filter(|place| {
+        !title::letters_and_digits(&words).contains(&title::letters_and_digits(place))
+    });
     let name = |rest: &str| {
         [Some(brand), place, Some(rest)].into_iter().flatten().collect::<Vec<_>>().join(" ")
     };
@@ -48,20 +50,20 @@ pub fn names(sources: NameSources<'_>, brand: &str) -> Vec<String> {
         names.push(name(&[about, part].concat().join(" ")));
     }
     if place.is_none() {
-        let unmentioned = unmentioned(&part_words("", area), &short);
-        names.push([vec![short], unmentioned].concat().join(" "));
+        let words_missing_from = words_missing_from(&part_words("", area), &short);
+        names.push([vec![short], words_missing_from].concat().join(" "));
     }
     names
 }
 
-/// The words of a title, without the brand and the words in [`ENDS`].
+/// The words of a title, without the brand and the words in [`TITLE_SUFFIXES`].
 fn title_words(title: &str) -> Vec<String> {
     let title = title::parts(title, &[]).join(" ").replace('.', " ");
     let mut words: Vec<String> = title.split_whitespace().flat_map(client_words).collect();
     while words.first().is_some_and(|word| matches!(word.as_str(), "Azure" | "Microsoft" | "ACE")) {
         words.remove(0);
     }
-    let is_end = |word: &String| ENDS.iter().any(|end| word.eq_ignore_ascii_case(end));
+    let is_end = |word: &String| TITLE_SUFFIXES.iter().any(|end| word.eq_ignore_ascii_case(end));
     while words.len() > 1 && words.last().is_some_and(is_end) {
         let last = words.pop();
         // Also remove "Service", as in `Alerts Management Service Resource Provider`.
@@ -85,7 +87,7 @@ fn client_words(word: &str) -> Vec<String> {
             ends.insert(0, name.to_owned());
             return ends;
         }
-        let mut all = ENDS.iter();
+        let mut all = TITLE_SUFFIXES.iter();
         let Some(end) = all.find(|end| rest.len() > end.len() && rest.ends_with(**end)) else {
             break;
         };
@@ -105,7 +107,7 @@ fn part_words(area: &str, part: &str) -> Vec<String> {
     if words.first().is_some_and(|word| word == "Azure") {
         words.remove(0);
     }
-    while words.last().is_some_and(|word| NOISE.contains(&word.to_lowercase().as_str())) {
+    while words.last().is_some_and(|word| NOISE_WORDS.contains(&word.to_lowercase().as_str())) {
         words.pop();
     }
     if let [word] = words.as_slice()
@@ -117,7 +119,7 @@ fn part_words(area: &str, part: &str) -> Vec<String> {
 }
 
 fn compound(word: &str) -> Option<&'static str> {
-    let row = COMPOUNDS.iter().find(|(compound, _)| compound.eq_ignore_ascii_case(word));
+    let row = COMPOUND_WORDS.iter().find(|(compound, _)| compound.eq_ignore_ascii_case(word));
     row.map(|(_, written)| *written)
 }
 
@@ -129,7 +131,7 @@ fn split(word: &str) -> Vec<String> {
 }
 
 /// Areas that the names of their parts don't contain, so that names must mention the area.
-const AREAS: &[(&str, &str)] = &[
+const UNMENTIONED_AREAS: &[(&str, &str)] = &[
     ("azsadmin", "Stack"),
     ("azurestack", "Stack"),
     ("machinelearningservices", "Machine Learning"),
@@ -167,7 +169,7 @@ const TITLES: &[(&str, &str)] = &[
 ];
 
 /// The words of names that have neither spaces nor camel case.
-const COMPOUNDS: &[(&str, &str)] = &[
+const COMPOUND_WORDS: &[(&str, &str)] = &[
     ("adhybridhealthservice", "AD Hybrid Health Service"),
     ("apimanagement", "API Management"),
     ("apisByTags", "APIs by Tags"),

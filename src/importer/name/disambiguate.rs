@@ -8,7 +8,7 @@ use crate::importer::text;
 use crate::util::case_fold::fold;
 
 /// The maximum number of passes over the names. A lengthened name may collide with another name.
-const ROUNDS: usize = 16;
+const MAX_PASSES: usize = 16;
 
 /// Assigns a unique display name to each connector. `names` contains the platform and the possible
 /// names of each connector.
@@ -19,7 +19,7 @@ const ROUNDS: usize = 16;
 pub fn disambiguate(names: &[(String, Names)]) -> Vec<String> {
     let mut candidates: Vec<NameCandidate<'_>> =
         names.iter().map(|(platform, names)| NameCandidate::new(platform, names)).collect();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_PASSES {
         for group in name_collisions(&candidates) {
             lengthen(&mut candidates, &group);
         }

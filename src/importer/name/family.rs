@@ -51,12 +51,12 @@ fn google(sources: NameSources<'_>) -> String {
         return format!("Google {}", text::title_case(sources.service));
     }
     let first = name.split(' ').next().unwrap_or_default();
-    if OWN_BRANDS.contains(&first) { name } else { format!("Google {name}") }
+    if UNPREFIXED_BRANDS.contains(&first) { name } else { format!("Google {name}") }
 }
 
 /// Google's products whose names don't need the prefix "Google".
 #[rustfmt::skip]
-const OWN_BRANDS: &[&str] = &[
+const UNPREFIXED_BRANDS: &[&str] = &[
     "Google", "Google+", "Android", "Apigee", "BigQuery", "Blogger", "Chrome", "Dialogflow", "Firebase", "Gmail", "Looker",
     "YouTube",
 ];

@@ -98,7 +98,7 @@ fn service_version(service: &str) -> Option<String> {
 
 /// The spellings of the provider's name, in lower-case letters and digits.
 fn provider_spellings(sources: NameSources<'_>) -> Vec<String> {
-    let mut spellings = vec![sources.label.concat(), title::squash(sources.provider)];
+    let mut spellings = vec![sources.label.concat(), title::letters_and_digits(sources.provider)];
     spellings.retain(|spelling| !spelling.is_empty());
     spellings
 }
@@ -114,13 +114,13 @@ fn names_without_brand(sources: NameSources<'_>) -> Vec<String> {
     };
     let all = parts.join(" - ");
     let shortest = if sources.service.is_empty() { first.clone() } else { all.clone() };
-    let with_owner = if title::squash(&all).contains(&sources.label.concat()) {
+    let with_owner = if title::letters_and_digits(&all).contains(&sources.label.concat()) {
         all.clone()
     } else {
         format!("{label} {all}")
     };
-    let unmentioned = unmentioned(&service_words(sources), &with_owner).join(" ");
-    let with_service = format!("{with_owner} {unmentioned}").trim().to_owned();
+    let words_missing_from = words_missing_from(&service_words(sources), &with_owner).join(" ");
+    let with_service = format!("{with_owner} {words_missing_from}").trim().to_owned();
     vec![shortest, all, with_owner, with_service]
 }
 
@@ -129,7 +129,7 @@ fn names_without_brand(sources: NameSources<'_>) -> Vec<String> {
 fn names_with_brand(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
     let brand = brand.name;
     let mut own = provider_spellings(sources);
-    own.push(title::squash(brand));
+    own.push(title::letters_and_digits(brand));
     let mut parts = title::parts(sources.title, &own);
     if let Some(first) = parts.first_mut() {
         *first = without_provider(first, &own);
@@ -143,7 +143,7 @@ fn names_with_brand(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
         words.collect::<Vec<_>>().join(" ")
     };
     let service = service_words(sources).join(" ");
-    let contains_brand = own.iter().any(|own| title::squash(&rest).contains(own));
+    let contains_brand = own.iter().any(|own| title::letters_and_digits(&rest).contains(own));
     let short = match (rest.is_empty(), contains_brand) {
         (true, _) => format!("{brand} {service}"),
         (_, true) => rest,
@@ -153,15 +153,17 @@ fn names_with_brand(sources: NameSources<'_>, brand: &Brand) -> Vec<String> {
     // Avoid repeated words, as in `The New York Times Times Newswire`.
     short.dedup();
     let short = short.join(" ");
-    let unmentioned = unmentioned(&service_words(sources), &short).join(" ");
-    [short.clone(), format!("{short} {unmentioned}").trim().to_owned()].into()
+    let words_missing_from = words_missing_from(&service_words(sources), &short).join(" ");
+    [short.clone(), format!("{short} {words_missing_from}").trim().to_owned()].into()
 }
 
 /// Removes the provider's name from the start of a part: `Adyen Checkout` → `Checkout`.
 fn without_provider(part: &str, own: &[String]) -> String {
     let words: Vec<&str> = part.split_whitespace().collect();
     let is_own = |count: &usize| {
-        words.get(..*count).is_some_and(|words| own.contains(&title::squash(&words.concat())))
+        words
+            .get(..*count)
+            .is_some_and(|words| own.contains(&title::letters_and_digits(&words.concat())))
     };
     let count = (1..=words.len()).rev().find(is_own).unwrap_or_default();
     words.get(count..).unwrap_or_default().join(" ")
@@ -188,10 +190,10 @@ fn service_words(sources: NameSources<'_>) -> Vec<String> {
 
 /// The words without leading words that the name already contains, in singular or plural. Empty if
 /// the name contains all words.
-fn unmentioned(words: &[String], name: &str) -> Vec<String> {
+fn words_missing_from(words: &[String], name: &str) -> Vec<String> {
     let in_name: Vec<String> = name.split(' ').map(singular).collect();
     let all = singular(&words.concat());
-    if all.len() > 4 && title::squash(name).contains(&all) {
+    if all.len() > 4 && title::letters_and_digits(name).contains(&all) {
         return Vec::new();
     }
     let known = words.iter().take_while(|word| in_name.contains(&singular(word))).count();
@@ -199,7 +201,7 @@ fn unmentioned(words: &[String], name: &str) -> Vec<String> {
 }
 
 fn singular(word: &str) -> String {
-    let word = title::squash(word);
+    let word = title::letters_and_digits(word);
     match (word.strip_suffix("ies"), word.strip_suffix('s')) {
         (Some(stem), _) => format!("{stem}y"),
         (None, Some(stem)) => stem.to_owned(),

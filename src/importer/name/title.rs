@@ -2,19 +2,19 @@
 
 /// Words at the end of a title that don't identify a product.
 #[rustfmt::skip]
-const NOISE: &[&str] = &[
+const NOISE_WORDS: &[&str] = &[
     "api", "apis", "rest", "restful", "swagger", "openapi", "oas", "oas2", "oas3", "documentation", "doc", "docs", "reference",
     "specification", "spec", "schema", "definition", "endpoint", "endpoints", "version", "deprecated",
 ];
 /// Words before "API" that describe the type of API: `Slack Web API`.
 #[rustfmt::skip]
-const KINDS: &[&str] = &["public", "web", "http", "https", "json", "rest", "restful", "private", "open"];
+const API_TYPES: &[&str] = &["public", "web", "http", "https", "json", "rest", "restful", "private", "open"];
 /// Words after "API" without information: `Exude API Service`.
 #[rustfmt::skip]
-const FORMS: &[&str] = &["service", "services", "server", "suite", "application", "client", "console", "interface", "explorer"];
+const API_SUFFIXES: &[&str] = &["service", "services", "server", "suite", "application", "client", "console", "interface", "explorer"];
 /// Words that don't identify a product on their own.
 #[rustfmt::skip]
-const GENERIC: &[&str] = &[
+const GENERIC_WORDS: &[&str] = &[
     "a", "active", "and", "beta", "alpha", "data", "default", "defaulttitle", "developer", "developers", "fastapi", "for",
     "gateway", "interactive", "live", "net", "of", "plan", "platform", "premium", "preview", "prod", "production", "public",
     "quick", "stable", "start", "the", "ui", "unofficial", "user", "web", "with", "your",
@@ -48,7 +48,7 @@ pub fn parts(title: &str, own: &[String]) -> Vec<String> {
 }
 
 /// Removes everything except letters and digits, and converts to lower case.
-pub fn squash(text: &str) -> String {
+pub fn letters_and_digits(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -65,11 +65,11 @@ pub fn is_version(word: &str) -> bool {
 /// Whether every word is noise, or too generic to identify a product.
 fn is_empty(text: &str) -> bool {
     text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '/' | '-' | ',')).all(|word| {
-        let squashed = squash(word);
+        let squashed = letters_and_digits(word);
         squashed.is_empty()
             || is_version(word)
-            || NOISE.contains(&squashed.as_str())
-            || GENERIC.contains(&squashed.as_str())
+            || NOISE_WORDS.contains(&squashed.as_str())
+            || GENERIC_WORDS.contains(&squashed.as_str())
     })
 }
 
@@ -97,29 +97,29 @@ fn without_remarks(title: &str) -> String {
 
 /// Removes the noise from a part. Returns `None` if the rest doesn't identify a product.
 fn clean(part: &str, own: &[String]) -> Option<String> {
-    let is_own = |words: &[&str]| own.contains(&squash(&words.concat()));
+    let is_own = |words: &[&str]| own.contains(&letters_and_digits(&words.concat()));
     let all: Vec<&str> = part.split_whitespace().map(without_host_parts).collect();
     let words = without_inner_noise(&all);
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let starts_own = |word: &str| own.iter().any(|own| own.starts_with(&squash(word)));
+    let starts_own = |word: &str| own.iter().any(|own| own.starts_with(&letters_and_digits(word)));
     while let [first, rest @ ..] = words.as_slice()
         && !rest.is_empty()
         && !is_own(&words)
         && !starts_own(first)
-        && (matches!(squash(first).as_str(), "the" | "swagger" | "openapi")
-            || (squash(first) == "api" && is_own(rest)))
+        && (matches!(letters_and_digits(first).as_str(), "the" | "swagger" | "openapi")
+            || (letters_and_digits(first) == "api" && is_own(rest)))
     {
         words.remove(0);
     }
     while let Some(last) = words.pop() {
-        let before = words.last().map(|word| squash(word)).unwrap_or_default();
+        let before = words.last().map(|word| letters_and_digits(word)).unwrap_or_default();
         let with_last = [words.as_slice(), &[last]].concat();
-        let squashed = squash(last);
+        let squashed = letters_and_digits(last);
         let is_form = matches!(before.as_str(), "api" | "apis" | "rest")
-            && FORMS.contains(&squashed.as_str());
+            && API_SUFFIXES.contains(&squashed.as_str());
         let is_number = before == "version" && squashed.chars().all(|c| c.is_ascii_digit());
         let is_noise =
-            (NOISE.contains(&squashed.as_str()) || is_version(last) || is_form || is_number)
+            (NOISE_WORDS.contains(&squashed.as_str()) || is_version(last) || is_form || is_number)
                 && last.contains('(') == last.contains(')');
         if !is_noise || is_own(&with_last) {
             words.push(last);
@@ -128,7 +128,9 @@ fn clean(part: &str, own: &[String]) -> Option<String> {
         if matches!(squashed.as_str(), "api" | "apis") {
             while words.len() > 1
                 && !is_own(&words)
-                && words.last().is_some_and(|word| KINDS.contains(&squash(word).as_str()))
+                && words
+                    .last()
+                    .is_some_and(|word| API_TYPES.contains(&letters_and_digits(word).as_str()))
             {
                 words.pop();
             }
@@ -165,7 +167,7 @@ fn without_inner_noise(all: &[&str]) -> Vec<String> {
     while let [word, after @ ..] = rest {
         rest = after;
         let next = after.first().copied().unwrap_or_default();
-        let is_api = matches!(squash(word).as_str(), "api" | "apis");
+        let is_api = matches!(letters_and_digits(word).as_str(), "api" | "apis");
         if is_api && matches!(next, "for" | "with" | "by" | "to") {
             if !words.is_empty() {
                 break;

@@ -76,9 +76,9 @@ impl Providers {
             self.0.values().flat_map(|provider| &provider.documents).map(String::as_str).collect();
         let mut pairs = HashMap::new();
         for (name, provider) in &self.0 {
-            let own = Some(name.as_str()).filter(|name| !claimed.contains(name));
+            let entry_name = Some(name.as_str()).filter(|name| !claimed.contains(name));
             let documents = provider.documents.iter().map(String::as_str);
-            let mut claims = own.into_iter().chain(documents);
+            let mut claims = entry_name.into_iter().chain(documents);
             if let Some(document) = claims.find(|document| present.contains(document)) {
                 pairs.insert(document.to_owned(), name.as_str());
             }

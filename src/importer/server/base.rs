@@ -6,29 +6,29 @@ use crate::catalog::detail::variables;
 
 /// The base URLs of a platform and of its document.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Base {
+pub struct BaseUrls {
     /// The origin of the platform's URL, such as `https://api.example.com`.
     origin: String,
     /// The path of the platform's URL, such as `/v2`.
     known: String,
     /// The path of the document's URL, such as `/v2`. `None` if the document has no URL.
-    own: Option<String>,
+    document_path: Option<String>,
 }
 
-impl Base {
+impl BaseUrls {
     /// `known` is the platform's base URL; `document` is the first base URL of the document, which
     /// may be relative.
     pub fn new(known: &str, document: Option<&str>) -> Self {
         let (origin, known) = split(known);
-        let own = document.map(|url| split(url).1.to_owned());
-        Self { origin: origin.to_owned(), known: known.to_owned(), own }
+        let document_path = document.map(|url| split(url).1.to_owned());
+        Self { origin: origin.to_owned(), known: known.to_owned(), document_path }
     }
 
     /// The path of an operation relative to the platform's base URL. For an operation outside that
     /// URL, also returns its server.
     pub fn place(&self, path: &str) -> (String, Option<String>) {
-        let whole = format!("{}{path}", self.own.as_deref().unwrap_or_default());
-        let rest = whole.strip_prefix(&self.known);
+        let full_path = format!("{}{path}", self.document_path.as_deref().unwrap_or_default());
+        let rest = full_path.strip_prefix(&self.known);
         let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']));
         let has_variable = variables(&self.origin).next().is_some();
         match rest {
@@ -36,8 +36,8 @@ impl Base {
             Some(rest) => (format!("/{rest}"), None),
             // Without a base URL in the document, assume that paths are relative to the platform's
             // base URL.
-            None if self.own.is_none() || has_variable => (path.to_owned(), None),
-            None => (whole, Some(self.origin.clone())),
+            None if self.document_path.is_none() || has_variable => (path.to_owned(), None),
+            None => (full_path, Some(self.origin.clone())),
         }
     }
 }
@@ -45,9 +45,12 @@ impl Base {
 /// The path of a document's base URL, if the paths of operations repeat it. In Ticketmaster's
 /// document, the base URL ends in `/discovery/v2`, and a path is `/discovery/v2/events`. A single
 /// segment, such as `/api`, counts only if all paths repeat it.
-pub fn repeated<'a>(server: &'a str, mut paths: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn repeated_base_path<'a>(
+    server: &'a str,
+    mut paths: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
     let (_, base) = split(server);
-    let is_repeated = |path: &str| without_repeated(path, base).is_some();
+    let is_repeated = |path: &str| strip_base_path(path, base).is_some();
     let is_found = match base.matches('/').count() {
         0 => false,
         1 => paths.all(is_repeated),
@@ -57,7 +60,7 @@ pub fn repeated<'a>(server: &'a str, mut paths: impl Iterator<Item = &'a str>) -
 }
 
 /// Removes the base path from the path of an operation that begins with it.
-pub fn without_repeated<'a>(path: &'a str, base: &str) -> Option<&'a str> {
+pub fn strip_base_path<'a>(path: &'a str, base: &str) -> Option<&'a str> {
     let rest = path.strip_prefix(base)?;
     if rest.is_empty() { Some("/") } else { Some(rest).filter(|rest| rest.starts_with('/')) }
 }
@@ -91,12 +94,12 @@ mod tests {
             ("https://a.com/api/v1", &["/v1/x", "/api/v10/x"], false),
             ("https://a.com", &["/a"], false),
         ] {
-            let found = repeated(server, paths.iter().copied());
+            let found = repeated_base_path(server, paths.iter().copied());
             assert_eq!(found.is_some(), expected, "{server} {paths:?}");
         }
-        assert_eq!(without_repeated("/api/v1/x", "/api/v1"), Some("/x"));
-        assert_eq!(without_repeated("/api/v1", "/api/v1"), Some("/"));
-        assert_eq!(without_repeated("/api/v10", "/api/v1"), None);
+        assert_eq!(strip_base_path("/api/v1/x", "/api/v1"), Some("/x"));
+        assert_eq!(strip_base_path("/api/v1", "/api/v1"), Some("/"));
+        assert_eq!(strip_base_path("/api/v10", "/api/v1"), None);
     }
 
     #[test]
@@ -124,7 +127,7 @@ mod tests {
             ("https://a.com/v1", None, "/x", "/x", None),
             ("https://a.com", None, "/x", "/x", None),
         ] {
-            let base = Base::new(known, document);
+            let base = BaseUrls::new(known, document);
             assert_eq!(
                 base.place(path),
                 (placed.to_owned(), server),

@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::importer::entries::Entries;
-use crate::importer::scalar::{FirstText, OptionalMap, Texts};
+use crate::importer::scalar::{FirstText, OptionalMap, StringList};
 
 /// The maximum number of servers. Further servers are skipped.
 const MAX_SERVERS: usize = 50;
@@ -38,7 +38,7 @@ pub struct Variable {
     pub default: FirstText,
     pub description: FirstText,
     /// All allowed values.
-    pub r#enum: Texts,
+    pub r#enum: StringList,
 }
 
 impl<'de> Deserialize<'de> for Servers {

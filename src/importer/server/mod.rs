@@ -30,22 +30,22 @@ pub struct ResolvedServers {
     /// A field for each variable.
     pub fields: Vec<Field>,
     /// Skipped URLs, which are not absolute.
-    pub left_out: Vec<String>,
+    pub skipped_parts: Vec<String>,
 }
 
 /// Resolves the servers of a document.
 pub fn resolve<F>(document: &Document<F>) -> ResolvedServers {
-    let mut found = ResolvedServers::default();
-    let given = document.servers.iter().flat_map(|servers| &servers.list);
+    let mut resolved = ResolvedServers::default();
+    let declared = document.servers.iter().flat_map(|servers| &servers.list);
     let swagger2_servers = swagger2_entries(document);
     let mut fields: BTreeMap<&str, Field> = BTreeMap::new();
-    for entry in given.chain(&swagger2_servers) {
+    for entry in declared.chain(&swagger2_servers) {
         let Some(url) = absolute(&normalized_url(entry)) else {
             let url = entry.url.non_blank().filter(|url| url.contains(['/', ':']));
-            found.left_out.extend(url.map(|url| text::verbatim(url, 200)));
+            resolved.skipped_parts.extend(url.map(|url| text::verbatim(url, 200)));
             continue;
         };
-        if found.servers.iter().any(|known| known.url == url) {
+        if resolved.servers.iter().any(|known| known.url == url) {
             continue;
         }
         let host = url.split_once("://").and_then(|(_, rest)| rest.split(['/', ':']).next());
@@ -55,16 +55,16 @@ pub fn resolve<F>(document: &Document<F>) -> ResolvedServers {
         }
         let description = text::line(entry.description.as_str(), MAX_DESCRIPTION);
         let description = Some(description).filter(|description| !description.is_empty());
-        found.servers.push(Server { url, description });
+        resolved.servers.push(Server { url, description });
     }
-    if found.servers.iter().any(is_secure) {
-        found.servers.retain(is_secure);
+    if resolved.servers.iter().any(is_secure) {
+        resolved.servers.retain(is_secure);
     }
     let is_used = |name: &str| {
-        found.servers.iter().any(|server| variables(&server.url).any(|used| used == name))
+        resolved.servers.iter().any(|server| variables(&server.url).any(|used| used == name))
     };
-    found.fields = fields.into_values().filter(|field| is_used(&field.name)).collect();
-    found
+    resolved.fields = fields.into_values().filter(|field| is_used(&field.name)).collect();
+    resolved
 }
 
 /// The URL of a server with a scheme. Replaces each variable whose default is a path: documents put
@@ -91,11 +91,12 @@ fn with_scheme(entry: &Entry) -> String {
         let placeholder = format!("{{{name}}}");
         let fill = |value: &str| scheme.replace(&placeholder, value).to_ascii_lowercase();
         let variable = entry.variable(name);
-        let given = variable.map(|variable| variable.r#enum.0.as_slice()).unwrap_or_default();
+        let declared = variable.map(|variable| variable.r#enum.0.as_slice()).unwrap_or_default();
         let default = variable.and_then(|variable| variable.default.0.as_deref()).map(fill);
-        let is_local = Host::parse(rest.split(['/', ':']).next().unwrap_or_default()) == Host::Own;
-        let is_free = given.is_empty() && !(is_local && default.as_deref() == Some("http"));
-        let allows_https = is_free || given.iter().any(|value| fill(value) == "https");
+        let is_local =
+            Host::parse(rest.split(['/', ':']).next().unwrap_or_default()) == Host::Loopback;
+        let is_free = declared.is_empty() && !(is_local && default.as_deref() == Some("http"));
+        let allows_https = is_free || declared.iter().any(|value| fill(value) == "https");
         let scheme = default.filter(|_| !allows_https).unwrap_or_else(|| "https".to_owned());
         return format!("{scheme}://{rest}");
     }
@@ -120,7 +121,7 @@ fn with_scheme(entry: &Entry) -> String {
 
 /// Whether the service may call this host by default.
 fn is_usable_host(host: &str) -> bool {
-    matches!(Host::parse(host), Host::Public | Host::Own)
+    matches!(Host::parse(host), Host::Public | Host::Loopback)
 }
 
 /// The first absolute URL without variables. `https` URLs take precedence.
@@ -183,13 +184,13 @@ pub fn absolute(url: &str) -> Option<String> {
     let host = rest.split('/').next()?;
     let is_clean =
         |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '`' | '@');
-    let is_good = matches!(scheme.as_str(), "http" | "https")
+    let is_valid = matches!(scheme.as_str(), "http" | "https")
         && !host.is_empty()
         && rest.chars().all(is_clean)
         && rest.matches('{').count() == rest.matches('}').count()
         && variables(rest).all(is_name)
         && url.len() <= MAX_URL;
-    is_good.then(|| format!("{scheme}://{rest}"))
+    is_valid.then(|| format!("{scheme}://{rest}"))
 }
 
 /// Whether the text is a valid field name.

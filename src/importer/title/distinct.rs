@@ -47,7 +47,7 @@ impl Paths {
     }
 
     /// Whether all paths contain a part.
-    fn all_have(&self, part: &str) -> bool {
+    fn is_in_all(&self, part: &str) -> bool {
         self.indexes_with(part).len() == self.count
     }
 }
@@ -113,7 +113,7 @@ fn by_resource(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
     let mut matching: Option<Vec<usize>> = None;
     for part in parts(action.path).into_iter().rev() {
-        if !part.contains('{') && !paths.all_have(&part) && !title.contains(&singular(&part)) {
+        if !part.contains('{') && !paths.is_in_all(&part) && !title.contains(&singular(&part)) {
             let with_part = paths.indexes_with(&part);
             let rest = match matching {
                 None => with_part.to_vec(),
@@ -154,9 +154,9 @@ fn with_resources(title: &str, words: &[String]) -> String {
 
 /// Appends the last path parameter that some other path lacks: "Get user" → "Get user by name".
 fn by_parameter(action: &TitledAction<'_>, paths: &Paths) -> Option<String> {
-    let own = parts(action.path);
-    let distinguishes = |part: &&String| part.contains('{') && !paths.all_have(part);
-    let parameter = own.iter().rev().find(distinguishes)?;
+    let path_parts = parts(action.path);
+    let distinguishes = |part: &&String| part.contains('{') && !paths.is_in_all(part);
+    let parameter = path_parts.iter().rev().find(distinguishes)?;
     let name = text::words(parameter).join(" ").to_lowercase();
     (!name.is_empty()).then(|| format!("{} by {name}", action.title))
 }

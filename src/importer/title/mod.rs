@@ -37,8 +37,8 @@ pub struct TitleSource<'a> {
 /// summary, by the words of the `operationId` or the path.
 pub fn title(source: TitleSource<'_>) -> String {
     let summary = phrase::clean(&text::line(text::head(source.summary, MAX_READ), MAX_TITLE));
-    let title = if let Some(counted) = counted(source.path) {
-        format!("count {counted}")
+    let title = if let Some(counted_collection) = counted_collection(source.path) {
+        format!("count {counted_collection}")
     } else if starts_with_verb(&summary) && !starts_with_noun(&summary, source) {
         summary
     } else {
@@ -47,13 +47,15 @@ pub fn title(source: TitleSource<'_>) -> String {
             .or_else(|| with_verb(&summary, source))
             .unwrap_or_else(|| from_identifiers(source))
     };
-    text::verbatim(&phrase::capitalized(&title), MAX_TITLE)
+    text::verbatim(&phrase::capitalize(&title), MAX_TITLE)
 }
 
 /// The collection that an `OData` path counts: `/users/{id}/messages/$count` → "messages". Returns
 /// `None` for other paths.
-fn counted(path: &str) -> Option<String> {
-    before_last(path.strip_suffix("$count").filter(|path| path.ends_with('/')).map(|_| path)?)
+fn counted_collection(path: &str) -> Option<String> {
+    second_to_last_resource(
+        path.strip_suffix("$count").filter(|path| path.ends_with('/')).map(|_| path)?,
+    )
 }
 
 /// The first sentence of a description, in the imperative. Returns `None` if the sentence is
@@ -85,7 +87,7 @@ fn with_verb(summary: &str, source: TitleSource<'_>) -> Option<String> {
         Some((verb, _)) => verb,
         None => path_verb(source.path).unwrap_or_else(|| method_verb(source).to_owned()),
     };
-    Some(format!("{verb} {}", phrase::uncapitalized(thing)))
+    Some(format!("{verb} {}", phrase::uncapitalize(thing)))
 }
 
 /// Derives a title from the `operationId`, or from the method and the path.
@@ -95,7 +97,7 @@ fn from_identifiers(source: TitleSource<'_>) -> String {
         return thing.map_or(verb.clone(), |thing| format!("{verb} {thing}"));
     }
     if let Some(verb) = path_verb(source.path) {
-        let thing = before_last(source.path);
+        let thing = second_to_last_resource(source.path);
         return thing.map_or(verb.clone(), |thing| format!("{verb} {}", singular(&thing)));
     }
     let verb = method_verb(source);
@@ -115,14 +117,14 @@ fn operation_id_verb(id: &str) -> Option<(String, Option<String>)> {
         .collect();
     let words: Vec<String> = parts.concat();
     let rest = |words: &[String]| {
-        let rest = phrase::joined(words);
+        let rest = phrase::join_words(words);
         (!rest.is_empty()).then_some(rest)
     };
     // First, try only the last part, as in `users.messages.batchDelete` and
     // `VirtualMachines_CreateOrUpdate`.
     if let (Some(last), true) = (parts.last(), parts.len() > 1)
         && let Some((first, after)) = last.split_first()
-        && let Some(verb) = verb::base_of_unmistakable(first)
+        && let Some(verb) = verb::base_of_clear_verb(first)
     {
         let is = |at: usize, words: &[&str]| {
             after.get(at).is_some_and(|word| words.contains(&word.to_lowercase().as_str()))
@@ -132,8 +134,9 @@ fn operation_id_verb(id: &str) -> Option<(String, Option<String>)> {
         let lacks_thing =
             after.is_empty() || is(0, &["by", "for", "from", "in", "of", "to", "with"]);
         let before = parts.iter().rev().nth(1).filter(|_| lacks_thing);
-        let before =
-            before.map(|words| phrase::joined(words)).filter(|thing| verb::base(thing).is_none());
+        let before = before
+            .map(|words| phrase::join_words(words))
+            .filter(|thing| verb::base(thing).is_none());
         let is_plural = matches!(verb.as_str(), "list" | "search");
         let thing = before.map(|thing| if is_plural { thing } else { singular(&thing) });
         let operation_id_verb: Vec<String> = thing.into_iter().chain(rest(after)).collect();
@@ -144,7 +147,7 @@ fn operation_id_verb(id: &str) -> Option<(String, Option<String>)> {
         return Some((verb, rest(after)));
     }
     let (last, before) = words.split_last()?;
-    verb::base_of_unmistakable(last).map(|verb| (verb, rest(before)))
+    verb::base_of_clear_verb(last).map(|verb| (verb, rest(before)))
 }
 
 /// Splits an identifier into words. The words of an identifier in capitals, such as `LIST_USERS`,
@@ -157,7 +160,7 @@ fn identifier_words(name: &str) -> Vec<String> {
 
 /// The words of an identifier that contains no verb. Returns `None` if it has no words.
 fn without_verb(id: &str) -> Option<String> {
-    let words = phrase::joined(&identifier_words(id));
+    let words = phrase::join_words(&identifier_words(id));
     (!words.is_empty()).then_some(words)
 }
 
@@ -165,7 +168,7 @@ fn without_verb(id: &str) -> Option<String> {
 fn path_verb(path: &str) -> Option<String> {
     let last = path.rsplit(['/', ':', '=']).next()?;
     let [word] = text::words(last).try_into().ok()?;
-    verb::base_of_unmistakable(&word).filter(|_| !last.contains('{'))
+    verb::base_of_clear_verb(&word).filter(|_| !last.contains('{'))
 }
 
 /// The verb for the effect of a method on the resource of a path.
@@ -190,7 +193,7 @@ fn resource(source: TitleSource<'_>, one: bool) -> Option<String> {
 }
 
 /// The resource before the last part of a path.
-fn before_last(path: &str) -> Option<String> {
+fn second_to_last_resource(path: &str) -> Option<String> {
     let mut segments = phrase::segments(path);
     segments.pop()?;
     segments.pop()

@@ -82,19 +82,19 @@ const RELATIONS: [&str; 4] =
 pub fn clean(phrase: &str) -> String {
     let mut phrase = without_ending(phrase);
     loop {
-        let shorter = stripped(phrase, &MARKERS).or_else(|| {
-            let rest = stripped(phrase, &OPENINGS)?;
-            Some(stripped(rest, &LINKING_PHRASES).unwrap_or(rest))
+        let shorter = strip_opening(phrase, &MARKERS).or_else(|| {
+            let rest = strip_opening(phrase, &OPENINGS)?;
+            Some(strip_opening(rest, &LINKING_PHRASES).unwrap_or(rest))
         });
         match shorter {
             Some(shorter) if !shorter.is_empty() => phrase = shorter,
             _ => break,
         }
     }
-    let phrase = stripped(phrase, &["invoke action ", "invoke function "]).unwrap_or(phrase);
+    let phrase = strip_opening(phrase, &["invoke action ", "invoke function "]).unwrap_or(phrase);
     let phrase =
         RELATIONS.iter().fold(phrase.to_owned(), |phrase, words| phrase.replace(words, ""));
-    humanized(&without_brackets(&phrase))
+    split_identifiers(&without_brackets(&phrase))
 }
 
 fn without_ending(phrase: &str) -> &str {
@@ -103,7 +103,7 @@ fn without_ending(phrase: &str) -> &str {
 }
 
 /// Removes the first of these beginnings that matches. Returns `None` if none of them matches.
-fn stripped<'a>(phrase: &'a str, beginnings: &[&str]) -> Option<&'a str> {
+fn strip_opening<'a>(phrase: &'a str, beginnings: &[&str]) -> Option<&'a str> {
     beginnings.iter().find_map(|beginning| {
         let (head, rest) = phrase.split_at_checked(beginning.len())?;
         head.eq_ignore_ascii_case(beginning).then(|| rest.trim_start())
@@ -157,15 +157,15 @@ fn push_parenthesized(out: &mut String, inside: &str) {
 
 /// Splits the identifiers in a phrase into words: `Get timeCard` → "Get time card", `GET
 /// /pets/{id}` → "Get pets id".
-fn humanized(phrase: &str) -> String {
+fn split_identifiers(phrase: &str) -> String {
     let words: Vec<String> =
-        phrase.split(' ').map(readable).filter(|word| !word.is_empty()).collect();
+        phrase.split(' ').map(split_identifier).filter(|word| !word.is_empty()).collect();
     words.join(" ")
 }
 
 /// Splits a word of a phrase if it is an identifier. Names of types and products (`ReplicaSet`,
 /// `GitHub`, `iPhone`) stay unchanged.
-fn readable(word: &str) -> String {
+fn split_identifier(word: &str) -> String {
     const NAMESPACE: &str = "microsoft.graph.";
     let name = word.trim_matches(|c: char| !c.is_alphanumeric());
     let name = name.strip_prefix(NAMESPACE).unwrap_or(name);
@@ -173,7 +173,7 @@ fn readable(word: &str) -> String {
     let is_address = word.starts_with('/') || has_three('/') && !name.contains("://");
     if is_address || has_three('.') || name.contains('_') || is_lower_camel(name) {
         let comma = if word.ends_with(',') { "," } else { "" };
-        return format!("{}{comma}", joined(&text::words(name)));
+        return format!("{}{comma}", join_words(&text::words(name)));
     }
     word.replace(NAMESPACE, "")
 }
@@ -187,7 +187,7 @@ fn is_lower_camel(word: &str) -> bool {
 }
 
 /// Joins words for use in a sentence: in lower case, except acronyms.
-pub fn joined(words: &[String]) -> String {
+pub fn join_words(words: &[String]) -> String {
     let lower = |word: &String| {
         let capitals = word.chars().filter(|c| c.is_uppercase()).count();
         let rest = word.strip_suffix('s').unwrap_or(word);
@@ -252,12 +252,12 @@ pub fn imperative(phrase: &str) -> String {
 
 /// Removes "the", "a" or "an" from the start of a phrase.
 pub fn without_article(phrase: &str) -> &str {
-    stripped(phrase, &["the ", "a ", "an "]).unwrap_or(phrase)
+    strip_opening(phrase, &["the ", "a ", "an "]).unwrap_or(phrase)
 }
 
 /// Capitalizes the first letter of a phrase. A verb in capitals is converted to lower case after
 /// the first letter.
-pub fn capitalized(phrase: &str) -> String {
+pub fn capitalize(phrase: &str) -> String {
     let word = first_word(phrase);
     let is_upper_case = word.chars().nth(1).is_some() && !word.chars().any(char::is_lowercase);
     let phrase = match phrase.strip_prefix(word) {
@@ -272,7 +272,7 @@ pub fn capitalized(phrase: &str) -> String {
 
 /// Converts the first letter of a phrase to lower case, unless the first word is an acronym or a
 /// name.
-pub fn uncapitalized(phrase: &str) -> String {
+pub fn uncapitalize(phrase: &str) -> String {
     let first = first_word(phrase);
     let is_plain = first.chars().skip(1).all(char::is_lowercase) && first.chars().nth(1).is_some();
     if !is_plain {
@@ -292,7 +292,7 @@ pub fn segments(path: &str) -> Vec<String> {
         let part = part.split(['(', ',']).next().unwrap_or_default().trim_start_matches('$');
         let part = part.strip_prefix("microsoft.graph.").unwrap_or(part);
         let part = part.strip_suffix(".json").or_else(|| part.strip_suffix(".xml")).unwrap_or(part);
-        joined(&text::words(part))
+        join_words(&text::words(part))
     });
     words.filter(|words| !words.is_empty() && !is_version(words) && words != "api").collect()
 }

@@ -79,14 +79,14 @@ pub fn base(word: &str) -> Option<String> {
     let mut word = word.to_lowercase();
     word.retain(|letter| letter != '-');
     // Try the original spelling first: American English also writes `advertise`.
-    base_as_spelled(&word).or_else(|| {
+    base_with_exact_spelling(&word).or_else(|| {
         let is_british = word.contains("ise") || word.contains("yse");
         let american = || word.replace("ise", "ize").replace("yse", "yze");
-        is_british.then(american).and_then(|word| base_as_spelled(&word))
+        is_british.then(american).and_then(|word| base_with_exact_spelling(&word))
     })
 }
 
-fn base_as_spelled(word: &str) -> Option<String> {
+fn base_with_exact_spelling(word: &str) -> Option<String> {
     if is_base(word) {
         return Some(word.to_owned());
     }
@@ -113,7 +113,7 @@ fn base_as_spelled(word: &str) -> Option<String> {
 
 /// The base form of a word that is unlikely to be a noun, for words at the end of an identifier.
 /// Returns `None` for other words.
-pub fn base_of_unmistakable(word: &str) -> Option<String> {
+pub fn base_of_clear_verb(word: &str) -> Option<String> {
     let word = word.to_lowercase();
     (is_base(&word) && !is_often_noun(&word)).then_some(word)
 }

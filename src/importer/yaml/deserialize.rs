@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 use super::resolve::{Scalar, resolve};
 use super::{Kind, Node};
 use crate::importer::read::Fault;
-use crate::importer::scalar::AS_WRITTEN;
+use crate::importer::scalar::ORIGINAL_SPELLING;
 
 /// A deserialization error with its position.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        if name == AS_WRITTEN {
+        if name == ORIGINAL_SPELLING {
             return self.deserialize_str(visitor);
         }
         visitor.visit_newtype_struct(self)

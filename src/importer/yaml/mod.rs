@@ -74,7 +74,7 @@ pub fn parse(text: &str) -> Result<Node, ReadError> {
         open: Vec::new(),
         root: None,
         // Bound the total weight, which aliases can multiply, by the length of the text.
-        left: text.len().max(1 << 20).saturating_mul(4),
+        remaining_weight: text.len().max(1 << 20).saturating_mul(4),
     };
     let mut options = Options::default();
     options.simple_key_max_lookahead = MAX_KEY;
@@ -105,7 +105,7 @@ pub fn parse(text: &str) -> Result<Node, ReadError> {
         composer.anchors.clear();
     }
     let root = first.unwrap_or_else(|| scalar((1, 1), String::new(), true));
-    Ok(strings::as_written(root))
+    Ok(strings::restore_strings(root))
 }
 
 fn fault(place: (u64, u64), message: String) -> Fault {
@@ -123,7 +123,7 @@ fn scalar(place: (u64, u64), text: String, is_plain: bool) -> Node {
 }
 
 /// An unfinished list or map.
-struct Open {
+struct UnfinishedNode {
     place: (u64, u64),
     anchor: usize,
     depth: u16,
@@ -150,10 +150,10 @@ enum Key {
 
 struct Composer {
     anchors: HashMap<usize, Rc<Node>>,
-    open: Vec<Open>,
+    open: Vec<UnfinishedNode>,
     root: Option<Rc<Node>>,
     /// The weight that further nodes, including aliased nodes, may have.
-    left: usize,
+    remaining_weight: usize,
 }
 
 impl Composer {
@@ -187,12 +187,19 @@ impl Composer {
         if self.open.len() >= MAX_DEPTH.into() {
             return Err(fault(at, TOO_LARGE.to_owned()));
         }
-        self.open.push(Open { place: at, anchor, depth: 1, weight: NODE_WEIGHT, children });
+        self.open.push(UnfinishedNode {
+            place: at,
+            anchor,
+            depth: 1,
+            weight: NODE_WEIGHT,
+            children,
+        });
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), Fault> {
-        let Some(Open { place, anchor, depth, weight, children }) = self.open.pop() else {
+        let Some(UnfinishedNode { place, anchor, depth, weight, children }) = self.open.pop()
+        else {
             return Ok(());
         };
         let kind = match children {
@@ -212,14 +219,17 @@ impl Composer {
         }
         // The children's weights were already subtracted, and `add` subtracts the weight of the
         // whole node.
-        self.left = self.left.saturating_add(weight.saturating_sub(NODE_WEIGHT));
+        self.remaining_weight =
+            self.remaining_weight.saturating_add(weight.saturating_sub(NODE_WEIGHT));
         self.add(place, node)
     }
 
     /// Adds a finished value, or an alias to it, to the innermost unfinished list or map.
     fn add(&mut self, at: (u64, u64), node: Rc<Node>) -> Result<(), Fault> {
-        self.left =
-            self.left.checked_sub(node.weight).ok_or_else(|| fault(at, TOO_LARGE.to_owned()))?;
+        self.remaining_weight = self
+            .remaining_weight
+            .checked_sub(node.weight)
+            .ok_or_else(|| fault(at, TOO_LARGE.to_owned()))?;
         if self.open.len().saturating_add(node.depth.into()) > usize::from(MAX_DEPTH) {
             return Err(fault(at, TOO_LARGE.to_owned()));
         }
@@ -357,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_strings_as_they_are_written() {
+    fn keys_preserve_their_spelling() {
         let keys = "{null: 1, ~: 2, 200: 3, 1.10: 4, true: 5, no: 6, y: 7, 0o7: 8, 2020-01-01: 9, 'a': 10}";
         let value = value(keys);
         let names: Vec<&String> = value.as_object().unwrap().keys().collect();
@@ -368,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_strings_of_a_schema_as_written() {
+    fn preserves_spelling_of_schema_strings() {
         for (text, pointer, expected) in [
             (
                 "{type: string, enum: [01234, 1e5, true, null, ~]}",

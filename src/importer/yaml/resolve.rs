@@ -22,8 +22,8 @@ pub(super) fn resolve(text: &str) -> Scalar<'_> {
 
 fn number(text: &str) -> Option<Scalar<'_>> {
     let in_base = |digits: &str, base| {
-        let is_good = digits.chars().all(|c| c.is_digit(base));
-        u64::from_str_radix(digits, base).ok().filter(|_| is_good).map(Scalar::Unsigned)
+        let is_valid = digits.chars().all(|c| c.is_digit(base));
+        u64::from_str_radix(digits, base).ok().filter(|_| is_valid).map(Scalar::Unsigned)
     };
     if let Some(digits) = text.strip_prefix("0x") {
         return in_base(digits, 16);

@@ -16,18 +16,18 @@ const VALUES: [&str; 3] = ["const", "default", "example"];
 const LISTS: [&str; 2] = ["enum", "examples"];
 
 /// Converts all values that the schemas of a document describe as strings to strings.
-pub(super) fn as_written(root: Node) -> Node {
+pub(super) fn restore_strings(root: Node) -> Node {
     let root = Rc::new(root);
-    let written = Strings { root: &root }.restore_all(&root);
+    let written = StringRestorer { root: &root }.restore_all(&root);
     drop(root);
     Rc::unwrap_or_clone(written)
 }
 
-struct Strings<'r> {
+struct StringRestorer<'r> {
     root: &'r Node,
 }
 
-impl Strings<'_> {
+impl StringRestorer<'_> {
     /// Restores all values in a node. Shares the node if nothing changes.
     fn restore_all(&self, node: &Rc<Node>) -> Rc<Node> {
         let children = map_children(node, |_, child| self.restore_all(child))

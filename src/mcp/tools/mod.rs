@@ -16,7 +16,7 @@ pub struct Tool {
     title: &'static str,
     about: &'static str,
     /// The arguments: name, type, whether the argument is required, description.
-    arguments: &'static [(&'static str, Kind, bool, &'static str)],
+    arguments: &'static [(&'static str, ArgumentType, bool, &'static str)],
     /// The scope that a caller must have.
     pub scope: Scope,
     is_read_only: bool,
@@ -26,26 +26,26 @@ pub struct Tool {
 
 /// The type of an argument.
 #[derive(Clone, Copy)]
-enum Kind {
+enum ArgumentType {
     /// A non-empty string.
     Text,
     /// One of the listed strings.
     OneOf(&'static [&'static str]),
     /// A whole number from 1 to the given maximum.
-    UpTo(u64),
+    IntegerUpTo(u64),
     /// The maximum size of a result, in bytes.
-    Budget,
+    ByteLimit,
     Boolean,
     Object,
     /// An array of strings.
-    Texts,
+    StringList,
     /// Any JSON value.
     Any,
 }
 
-use Kind::{Any, Boolean, Budget, Object, OneOf, Text, Texts, UpTo};
+use ArgumentType::{Any, Boolean, ByteLimit, IntegerUpTo, Object, OneOf, StringList, Text};
 
-impl Kind {
+impl ArgumentType {
     /// Validates a value. Returns the fault as the end of a sentence that begins with the
     /// argument's name, or `None` if the value is valid.
     fn value_error(self, value: &Value) -> Option<String> {
@@ -59,7 +59,7 @@ impl Kind {
                 .then(|| format!("must be one of `{}`", known.join("`, `"))),
             Any => None,
             Boolean => (!value.is_boolean()).then(|| "must be true or false".to_owned()),
-            Budget => (!whole_number(value)
+            ByteLimit => (!whole_number(value)
                 .is_some_and(|number| MAX_BYTES_RANGE.contains(&number)))
             .then(|| {
                 format!(
@@ -68,10 +68,11 @@ impl Kind {
                     MAX_BYTES_RANGE.end()
                 )
             }),
-            UpTo(max) => (!whole_number(value).is_some_and(|number| (1..=max).contains(&number)))
-                .then(|| format!("must be a whole number from 1 to {max}")),
+            IntegerUpTo(max) => (!whole_number(value)
+                .is_some_and(|number| (1..=max).contains(&number)))
+            .then(|| format!("must be a whole number from 1 to {max}")),
             Object => (!value.is_object()).then(|| "must be an object".to_owned()),
-            Texts => (!value.as_array().is_some_and(|list| list.iter().all(Value::is_string)))
+            StringList => (!value.as_array().is_some_and(|list| list.iter().all(Value::is_string)))
                 .then(|| "must be a list of strings".to_owned()),
         }
     }
@@ -88,7 +89,7 @@ impl Kind {
             _ => {
                 let parsed = serde_json::from_str(text.trim()).ok();
                 let parsed = parsed.filter(|value| self.value_error(value).is_none());
-                parsed.or_else(|| matches!(self, Texts).then(|| json!([text])))
+                parsed.or_else(|| matches!(self, StringList).then(|| json!([text])))
             }
         };
         parsed.unwrap_or(Value::String(text))
@@ -100,15 +101,17 @@ impl Kind {
             OneOf(known) => json!({"type": "string", "enum": known, "description": about}),
             Any => json!({"description": about}),
             Boolean => json!({"type": "boolean", "description": about}),
-            Budget => {
+            ByteLimit => {
                 let (least, max) = (MAX_BYTES_RANGE.start(), MAX_BYTES_RANGE.end());
                 json!({"type": "integer", "minimum": least, "maximum": max, "description": about})
             }
-            UpTo(max) => {
+            IntegerUpTo(max) => {
                 json!({"type": "integer", "minimum": 1, "maximum": max, "description": about})
             }
             Object => json!({"type": "object", "description": about}),
-            Texts => json!({"type": "array", "items": {"type": "string"}, "description": about}),
+            StringList => {
+                json!({"type": "array", "items": {"type": "string"}, "description": about})
+            }
         }
     }
 }
@@ -144,7 +147,7 @@ pub const TOOLS: [Tool; 6] = [
         arguments: &[
             ("query", Text, true, "What to do, such as `create github issue`"),
             ("platform", Text, false, "Only these platforms, comma-separated"),
-            ("limit", UpTo(50), false, "How many. Default: 10"),
+            ("limit", IntegerUpTo(50), false, "How many. Default: 10"),
         ],
         scope: Scope::CatalogRead,
         is_read_only: true,
@@ -184,7 +187,7 @@ pub const TOOLS: [Tool; 6] = [
                 false,
                 "false: those that are not in use, as after they stopped working. Default: true",
             ),
-            ("limit", UpTo(100), false, "How many. Default: 20"),
+            ("limit", IntegerUpTo(100), false, "How many. Default: 20"),
         ],
         scope: Scope::ConnectionsRead,
         is_read_only: true,
@@ -207,13 +210,13 @@ pub const TOOLS: [Tool; 6] = [
             (ARGUMENTS, Object, false, "Instead of `input`: as describe_action says for `model`"),
             (
                 "select",
-                Texts,
+                StringList,
                 false,
                 "Only these parts of the body: up to 20 JSON Pointers of at most 16 steps, in which `*` is every item, such as `/items/*/id`",
             ),
             (
                 "maxBytes",
-                Budget,
+                ByteLimit,
                 false,
                 "The most bytes of the result. What does not fit is named in `omitted`. Default: 24000",
             ),
@@ -244,8 +247,8 @@ pub const TOOLS: [Tool; 6] = [
             ("path", Text, true, "The path below the API's base address, such as `/v1/tickets`"),
             ("query", Object, false, "The query parameters"),
             ("body", Any, false, "The JSON body"),
-            ("select", Texts, false, "As in run_action"),
-            ("maxBytes", Budget, false, "As in run_action"),
+            ("select", StringList, false, "As in run_action"),
+            ("maxBytes", ByteLimit, false, "As in run_action"),
         ],
         scope: Scope::ConnectionsCall,
         is_read_only: false,
@@ -334,7 +337,7 @@ impl Tool {
     /// The tool's entry in `tools/list`. `only_reads` is whether the caller may only read from
     /// platforms.
     pub fn description(&self, only_reads: bool) -> Value {
-        let schema = |(name, kind, _, about): &(&str, Kind, bool, &str)| {
+        let schema = |(name, kind, _, about): &(&str, ArgumentType, bool, &str)| {
             ((*name).to_owned(), kind.schema(about))
         };
         let properties: Map<String, Value> = by_insertion(self.arguments.iter().map(schema));

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{Kind, TOOLS};
+use super::{ArgumentType, TOOLS};
 
 #[test]
 fn each_tool_sends_its_request() {
@@ -104,24 +104,24 @@ fn each_tool_sends_its_request() {
 
 #[test]
 fn schemas_and_checks_agree() {
-    let schema = Kind::UpTo(50).schema("x");
+    let schema = ArgumentType::IntegerUpTo(50).schema("x");
     assert_eq!(schema, json!({"type": "integer", "minimum": 1, "maximum": 50, "description": "x"}));
-    assert_eq!(Kind::Text.schema("x"), json!({"type": "string", "description": "x"}));
-    assert_eq!(Kind::Object.schema("x"), json!({"type": "object", "description": "x"}));
+    assert_eq!(ArgumentType::Text.schema("x"), json!({"type": "string", "description": "x"}));
+    assert_eq!(ArgumentType::Object.schema("x"), json!({"type": "object", "description": "x"}));
     for (kind, value, is_valid) in [
-        (Kind::UpTo(50), json!(1), true),
-        (Kind::UpTo(50), json!(50.0), true),
-        (Kind::UpTo(50), json!(0), false),
-        (Kind::UpTo(50), json!(51), false),
-        (Kind::UpTo(50), json!(1.5), false),
-        (Kind::UpTo(50), json!("1"), false),
-        (Kind::Text, json!("x"), true),
-        (Kind::Text, json!(""), false),
-        (Kind::Text, json!(1), false),
-        (Kind::Object, json!({}), true),
-        (Kind::Object, json!([]), false),
-        (Kind::Texts, json!(["a"]), true),
-        (Kind::Texts, json!([1]), false),
+        (ArgumentType::IntegerUpTo(50), json!(1), true),
+        (ArgumentType::IntegerUpTo(50), json!(50.0), true),
+        (ArgumentType::IntegerUpTo(50), json!(0), false),
+        (ArgumentType::IntegerUpTo(50), json!(51), false),
+        (ArgumentType::IntegerUpTo(50), json!(1.5), false),
+        (ArgumentType::IntegerUpTo(50), json!("1"), false),
+        (ArgumentType::Text, json!("x"), true),
+        (ArgumentType::Text, json!(""), false),
+        (ArgumentType::Text, json!(1), false),
+        (ArgumentType::Object, json!({}), true),
+        (ArgumentType::Object, json!([]), false),
+        (ArgumentType::StringList, json!(["a"]), true),
+        (ArgumentType::StringList, json!([1]), false),
     ] {
         assert_eq!(kind.value_error(&value).is_none(), is_valid, "{value}");
     }

@@ -16,7 +16,7 @@ use super::account;
 use super::error::{TokenError, TokenErrorKind, is_known};
 use crate::catalog::detail::{FieldSource, OAuth2, SourceKind};
 use crate::ports::{HttpError, HttpResponse};
-use crate::targets::fill::{FillError, fill_text, unfill};
+use crate::targets::fill::{FillError, extract_field, fill_text};
 use crate::util::collect::by_insertion;
 use crate::util::json;
 
@@ -82,7 +82,7 @@ pub fn read(
 pub fn failure(response: &Result<HttpResponse, HttpError>, now_ms: u64) -> Option<TokenError> {
     let response = match response {
         Ok(response) => response,
-        Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {
+        Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerDisconnected) => {
             return Some(TokenError::from_kind(TokenErrorKind::Temporary, None));
         }
         Err(HttpError::TooLarge) => {
@@ -134,14 +134,14 @@ fn grant<'a>(oauth: &OAuth2, body: &'a Value) -> Option<&'a Value> {
     let fallback = value_at(&oauth.token_fallback);
     // If the catalog does not define where the tokens are, tries the usual pointers.
     let is_stated = oauth.token_pointer.is_some() || oauth.token_fallback.is_some();
-    let usual_pointers = USUAL_POINTERS.iter().filter(|_| !is_stated);
+    let usual_pointers = COMMON_POINTERS.iter().filter(|_| !is_stated);
     let usual_grants = usual_pointers.filter_map(|pointer| body.pointer(pointer));
     let mut grants = [Some(first), fallback].into_iter().flatten().chain(usual_grants);
     grants.find(|grant| text(grant, ACCESS_TOKEN).is_some())
 }
 
 /// JSON Pointers at which platforms commonly nest tokens.
-const USUAL_POINTERS: [&str; 8] =
+const COMMON_POINTERS: [&str; 8] =
     ["/data", "/data/0", "/authed_user", "/body", "/result", "/response", "/token", "/tokens"];
 
 const ACCESS_TOKEN: [&str; 2] = ["access_token", "accessToken"];
@@ -163,7 +163,7 @@ fn tokens(oauth: &OAuth2, body: &Value, grant: &Value, now_ms: u64) -> Option<To
         refresh_token,
         scopes: scopes(oauth, grant),
         subject: subject(&claims),
-        subject_name: account::name_in(&claims),
+        subject_name: account::name_from_claims(&claims),
         members: members(oauth, body, grant),
         field_values: field_values(oauth, SourceKind::Token, body, &BTreeMap::new())
             .filter_map(|(source, values)| Some((source.field.clone(), values.into_iter().next()?)))
@@ -252,7 +252,7 @@ fn members(oauth: &OAuth2, body: &Value, grant: &Value) -> BTreeMap<String, Valu
 
 /// Whether a member's name means a refresh token: `refresh_token`, `refreshToken`,
 /// `user_refresh_token`.
-fn names_refresh_token(name: &str) -> bool {
+fn is_refresh_token_name(name: &str) -> bool {
     let name: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     name.contains("refreshtoken") && !name.contains("expire")
@@ -263,7 +263,7 @@ fn collect_refresh_tokens<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
         Value::Object(members) => {
             for (name, value) in members {
                 match value {
-                    Value::String(token) if names_refresh_token(name) && !token.is_empty() => {
+                    Value::String(token) if is_refresh_token_name(name) && !token.is_empty() => {
                         found.push(token);
                     }
                     value => collect_refresh_tokens(value, found),
@@ -345,7 +345,7 @@ pub fn field_values<'a>(
                 Value::Number(number) => json::text(number),
                 _ => continue,
             };
-            if let Some(value) = unfill(source.template.as_deref(), &source.field, &raw)
+            if let Some(value) = extract_field(source.template.as_deref(), &source.field, &raw)
                 && !values.iter().any(|known| known == value)
             {
                 values.push(value.to_owned());

@@ -459,7 +459,7 @@ fn classifies_missing_responses() {
     for (failure, kind) in [
         (HttpError::Unreachable, Temporary),
         (HttpError::TimedOut, Temporary),
-        (HttpError::CallerLeft, Temporary),
+        (HttpError::CallerDisconnected, Temporary),
         (HttpError::TooLarge, Unreadable),
     ] {
         assert_eq!(read(&platform(), &Err(failure), NOW), Err(TokenError::from_kind(kind, None)));

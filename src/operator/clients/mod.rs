@@ -93,7 +93,7 @@ fn remove(args: &Remove) -> Result<()> {
     if removed.is_empty() {
         bail!(
             "there is no {} {owner} {place}: see `npm run clients -- list`",
-            chosen_client::noun(&platform.escape_debug().to_string(), name)
+            chosen_client::describe(&platform.escape_debug().to_string(), name)
         );
     }
     eprintln!("Removed the {} {owner}.", client_noun(&platform, name));

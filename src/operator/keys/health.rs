@@ -6,9 +6,9 @@ use super::table::KeyWithUsage;
 use crate::operator::time::{Day, Moment};
 
 /// `keys list` warns this many days before a key expires.
-const SOON_DAYS: i64 = 14;
+const EXPIRY_WARNING_DAYS: i64 = 14;
 /// `keys list` warns after this many days without use.
-const UNUSED_DAYS: i64 = 90;
+const UNUSED_WARNING_DAYS: i64 = 90;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
@@ -38,7 +38,7 @@ impl Warning {
     }
 
     /// The warning as text.
-    pub fn words(self) -> String {
+    pub fn message(self) -> String {
         match self {
             Self::ExpiresSoon(millis) => format!("expires in {}", format_duration(millis)),
             Self::Expired => "expired".into(),
@@ -72,7 +72,7 @@ impl KeyWithUsage {
     }
 
     /// The day of the key's last use, or `never`.
-    pub fn last_used_in_words(&self) -> String {
+    pub fn format_last_use(&self) -> String {
         self.last_used().map_or_else(|| "never".into(), |day| day.to_string())
     }
 
@@ -82,11 +82,11 @@ impl KeyWithUsage {
             "active" => {
                 let remaining = self.row.expires_at.map(|end| end.saturating_sub(now.millis()));
                 let soon = remaining
-                    .filter(|remaining| *remaining <= SOON_DAYS * DAY_MS)
+                    .filter(|remaining| *remaining <= EXPIRY_WARNING_DAYS * DAY_MS)
                     .map(Warning::ExpiresSoon);
                 let created = Day::from(Moment::from_millis(self.row.created_at));
                 let idle = Day::from(now).since(self.last_used().unwrap_or(created));
-                let unused = (idle >= UNUSED_DAYS).then_some(Warning::Unused(idle));
+                let unused = (idle >= UNUSED_WARNING_DAYS).then_some(Warning::Unused(idle));
                 let forwarded = self.is_forwarded.then_some(Warning::Forwarded);
                 soon.into_iter().chain(unused).chain(forwarded).collect()
             }
@@ -139,16 +139,16 @@ mod tests {
         KeyWithUsage { row, last_used_day, replaced_by: None, is_forwarded: false }
     }
 
-    fn words(listed: &KeyWithUsage) -> Vec<String> {
-        listed.warnings(Moment::from_millis(NOW)).into_iter().map(Warning::words).collect()
+    fn message(listed: &KeyWithUsage) -> Vec<String> {
+        listed.warnings(Moment::from_millis(NOW)).into_iter().map(Warning::message).collect()
     }
 
     #[test]
     fn warns_two_weeks_before_expiry() {
         for (left, expected) in [
-            (SOON_DAYS * DAY_MS + 1, None),
-            (SOON_DAYS * DAY_MS, Some("expires in 14 days")),
-            (SOON_DAYS * DAY_MS - 1, Some("expires in 13 days")),
+            (EXPIRY_WARNING_DAYS * DAY_MS + 1, None),
+            (EXPIRY_WARNING_DAYS * DAY_MS, Some("expires in 14 days")),
+            (EXPIRY_WARNING_DAYS * DAY_MS - 1, Some("expires in 13 days")),
             (2 * DAY_MS - 1, Some("expires in 1 day")),
             (DAY_MS, Some("expires in 1 day")),
             (DAY_MS - 1, Some("expires in 23 hours")),
@@ -158,10 +158,10 @@ mod tests {
             (0, Some("expired")),
             (-DAY_MS, Some("expired")),
         ] {
-            let found = words(&listed(NOW, Some(NOW + left), None));
+            let found = message(&listed(NOW, Some(NOW + left), None));
             assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{left}");
         }
-        assert!(words(&listed(NOW, None, None)).is_empty());
+        assert!(message(&listed(NOW, None, None)).is_empty());
     }
 
     #[test]
@@ -175,20 +175,20 @@ mod tests {
             (listed(NOW - 89 * DAY_MS, None, None), None),
             (listed(NOW - 90 * DAY_MS, None, None), Some("not used for 90 days")),
         ] {
-            assert_eq!(words(&listed), expected.into_iter().collect::<Vec<_>>(), "{listed:?}");
+            assert_eq!(message(&listed), expected.into_iter().collect::<Vec<_>>(), "{listed:?}");
         }
         let both = listed(old, Some(NOW + HOUR_MS), Some(20_000));
-        assert_eq!(words(&both), ["expires in 1 hour", "not used for 779 days"]);
+        assert_eq!(message(&both), ["expires in 1 hour", "not used for 779 days"]);
         let mut revoked = both;
         revoked.row.revoked_at = Some(NOW - 1);
-        assert!(words(&revoked).is_empty());
+        assert!(message(&revoked).is_empty());
     }
 
     #[test]
     fn formats_the_last_use() {
         let used = listed(0, None, Some(20_779));
-        assert_eq!(used.last_used_in_words(), "2026-11-22");
-        assert_eq!(listed(0, None, None).last_used_in_words(), "never");
+        assert_eq!(used.format_last_use(), "2026-11-22");
+        assert_eq!(listed(0, None, None).format_last_use(), "never");
         let health = KeyHealth::new(&used, Moment::from_millis(NOW));
         assert_eq!(
             serde_json::to_value(health).unwrap(),

@@ -81,7 +81,7 @@ fn table(keys: &[KeyWithUsage], now: Moment) -> String {
                 row.state(now),
                 &day(row.created_at),
                 &row.expires_at.map_or_else(|| "never".into(), day),
-                &listed.last_used_in_words(),
+                &listed.format_last_use(),
                 if has_all { "all" } else { "some" },
             ]);
             if !has_all {
@@ -90,7 +90,7 @@ fn table(keys: &[KeyWithUsage], now: Moment) -> String {
                     let _ = writeln!(text, "  {what:<11} {}", some.join(" "));
                 }
             }
-            for warning in listed.warnings(now).into_iter().map(Warning::words) {
+            for warning in listed.warnings(now).into_iter().map(Warning::message) {
                 let _ = writeln!(text, "  note        {warning}");
             }
             if let Some(other) = &listed.replaced_by {

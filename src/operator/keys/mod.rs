@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn help_names_every_scope_and_what_the_default_grants() {
+    fn help_lists_every_scope_and_the_default_scopes() {
         let error = parse("create --help").unwrap_err().to_string();
         for scope in crate::terms::Scope::ALL.map(crate::terms::Scope::as_str) {
             let is_named = error.lines().any(|line| line.trim_start().starts_with(scope));

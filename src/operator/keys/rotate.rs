@@ -95,9 +95,10 @@ pub fn rotate(args: &Rotate) -> Result<()> {
     let in_words = environment(&old.environment).map_err(anyhow::Error::msg);
     let in_words = in_words.with_context(|| format!("the environment of the key {id}"))?;
     let key = generate(in_words, table.0.shard)?;
-    let ends = end(args.overlap, &old, now)?;
+    let old_key_expires_at = end(args.overlap, &old, now)?;
     let hash = key.hash().to_string();
-    let written = table.replace(&Replacement { old: &old, new: &new, hash: &hash, ends })?;
+    let written =
+        table.replace(&Replacement { old: &old, new: &new, hash: &hash, old_key_expires_at })?;
     let Some((new, old)) = written else {
         bail!("{id} was changed in the meantime, so nothing was done: see `npm run keys -- list`");
     };
@@ -170,29 +171,29 @@ mod tests {
     #[test]
     fn new_key_gets_the_lifetime_of_the_old_one() {
         let in_days = |days| Some(Moment::from_millis(NOW.millis() + days * DAY));
-        let ends = |requested: Option<&str>, old| {
+        let old_key_expires_at = |requested: Option<&str>, old| {
             expiry(requested.map(|text| text.parse().unwrap()), &row(old), NOW)
         };
         let old = Some(NOW.millis() + 10 * DAY);
-        assert_eq!(ends(None, None).unwrap(), None);
-        assert_eq!(ends(None, old).unwrap(), in_days(90));
-        assert_eq!(ends(Some("30d"), old).unwrap(), in_days(30));
-        assert_eq!(ends(Some("30d"), None).unwrap(), in_days(30));
-        assert_eq!(ends(Some("never"), old).unwrap(), None);
-        assert!(ends(Some("2020-01-01"), None).is_err());
-        assert!(ends(None, Some(i64::MAX)).is_err());
+        assert_eq!(old_key_expires_at(None, None).unwrap(), None);
+        assert_eq!(old_key_expires_at(None, old).unwrap(), in_days(90));
+        assert_eq!(old_key_expires_at(Some("30d"), old).unwrap(), in_days(30));
+        assert_eq!(old_key_expires_at(Some("30d"), None).unwrap(), in_days(30));
+        assert_eq!(old_key_expires_at(Some("never"), old).unwrap(), None);
+        assert!(old_key_expires_at(Some("2020-01-01"), None).is_err());
+        assert!(old_key_expires_at(None, Some(i64::MAX)).is_err());
     }
 
     #[test]
-    fn the_old_key_never_outlives_its_own_expiry() {
-        let ends = |overlap: &str, old: Option<i64>| {
+    fn overlap_does_not_extend_the_old_key() {
+        let old_key_expires_at = |overlap: &str, old: Option<i64>| {
             let old = row(old.map(|days| NOW.millis() + days * DAY));
             let end = end(overlap.parse().unwrap(), &old, NOW).unwrap();
             end.map(|end| (end.millis() - NOW.millis()) / DAY)
         };
-        assert_eq!(ends("7d", None), Some(7));
-        assert_eq!(ends("7d", Some(10)), Some(7));
-        assert_eq!(ends("7d", Some(3)), Some(3));
-        assert_eq!((ends("0", None), ends("0", Some(3))), (None, None));
+        assert_eq!(old_key_expires_at("7d", None), Some(7));
+        assert_eq!(old_key_expires_at("7d", Some(10)), Some(7));
+        assert_eq!(old_key_expires_at("7d", Some(3)), Some(3));
+        assert_eq!((old_key_expires_at("0", None), old_key_expires_at("0", Some(3))), (None, None));
     }
 }

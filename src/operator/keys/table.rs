@@ -89,10 +89,10 @@ fn find(id: &str) -> String {
 /// the new row, the second the old one. D1 runs both in one transaction; if the first changes
 /// nothing, neither does the second.
 fn replace(replacement: &Replacement<'_>) -> [String; 2] {
-    let Replacement { old, new, hash, ends } = *replacement;
+    let Replacement { old, new, hash, old_key_expires_at } = *replacement;
     let (id, new_id, now) = (StringLiteral(&old.id), StringLiteral(&new.id), new.created_at);
     let expiry = Number(old.expires_at);
-    let end = match ends {
+    let end = match old_key_expires_at {
         Some(end) => format!("expires_at = {}", end.millis()),
         None => format!("revoked_at = {now}"),
     };
@@ -120,7 +120,7 @@ pub struct Replacement<'a> {
     /// The SHA-256 of the new key's secret, in hexadecimal.
     pub hash: &'a str,
     /// When the old key expires; `None` to revoke it immediately.
-    pub ends: Option<Moment>,
+    pub old_key_expires_at: Option<Moment>,
 }
 
 /// The SQL that revokes a key. The first statement returns the row only if it has revoked the key;
@@ -293,17 +293,21 @@ mod tests {
     }
 
     /// Replaces the key `a` by `b` at time 100. Returns the rows from each statement.
-    fn replaced(db: &rusqlite::Connection, old: &Row, ends: Option<i64>) -> (Vec<Row>, Vec<Row>) {
+    fn replaced(
+        db: &rusqlite::Connection,
+        old: &Row,
+        old_key_expires_at: Option<i64>,
+    ) -> (Vec<Row>, Vec<Row>) {
         let new = Row { id: "b".into(), created_at: 100, expires_at: Some(900), ..old.clone() };
-        let ends = ends.map(Moment::from_millis);
+        let old_key_expires_at = old_key_expires_at.map(Moment::from_millis);
         let [insert, update] =
-            replace(&Replacement { old, new: &new, hash: &"b".repeat(64), ends });
+            replace(&Replacement { old, new: &new, hash: &"b".repeat(64), old_key_expires_at });
         (read(db, &insert), read(db, &update))
     }
 
     #[test]
     fn replacement_keeps_the_permissions() {
-        for (expires_at, ends) in
+        for (expires_at, old_key_expires_at) in
             [(None, Some(200)), (Some(500), Some(200)), (None, None), (Some(500), None)]
         {
             let db = database();
@@ -311,11 +315,14 @@ mod tests {
             db.execute_batch(&insert(&old, &"a".repeat(64))).unwrap();
             db.execute_batch(&insert(&row("z", "acme", 2), &"c".repeat(64))).unwrap();
             let new = Row { id: "b".into(), created_at: 100, expires_at: Some(900), ..old.clone() };
-            let ended = match ends {
-                Some(_) => Row { expires_at: ends, ..old.clone() },
+            let ended = match old_key_expires_at {
+                Some(_) => Row { expires_at: old_key_expires_at, ..old.clone() },
                 None => Row { revoked_at: Some(100), ..old.clone() },
             };
-            assert_eq!(replaced(&db, &old, ends), (vec![new.clone()], vec![ended.clone()]));
+            assert_eq!(
+                replaced(&db, &old, old_key_expires_at),
+                (vec![new.clone()], vec![ended.clone()])
+            );
             assert_eq!(read(&db, &select(None)), [ended, row("z", "acme", 2), new]);
             let by = "SELECT group_concat(id || replaced_by) FROM api_keys";
             assert_eq!(db.query_row(by, [], |row| row.get::<_, String>(0)).unwrap(), "ab");

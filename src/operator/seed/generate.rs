@@ -9,7 +9,7 @@ use crate::operator::time::Moment;
 
 /// A generated connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct GeneratedConnection<'a> {
     /// A random UUID.
     pub id: Uuid,
     pub active: bool,
@@ -34,7 +34,7 @@ const TWO_YEARS: u64 = 2 * 365 * 24 * 60 * 60 * 1_000;
 const NAME_CHARS: usize = 128;
 
 /// Identity types, with their percentages and the maximum number of connections of an identity.
-const KINDS: [(&str, u64, u64); 4] =
+const IDENTITY_TYPES: [(&str, u64, u64); 4] =
     [("user", 72, 6), ("team", 14, 10), ("organization", 9, 20), ("project", 5, 8)];
 
 /// Connection states, with their percentages.
@@ -125,7 +125,7 @@ impl<'a> Generator<'a> {
 
     /// The next identity and the number of its connections.
     fn next_identity(&mut self) -> Option<IdentityState<'a>> {
-        let (identity_type, _, max) = *self.pick_weighted(&KINDS, |kind| kind.1)?;
+        let (identity_type, _, max) = *self.pick_weighted(&IDENTITY_TYPES, |kind| kind.1)?;
         let language = self.pick_weighted(LANGUAGES, |language| language.weight)?;
         let (identity, name) = match identity_type {
             "user" => self.user(language),
@@ -138,7 +138,7 @@ impl<'a> Generator<'a> {
     /// The identity and the name of a person.
     fn user(&mut self, language: &Language) -> (String, String) {
         let (given, family) = (self.pick(language.given), self.pick(language.family));
-        let name = language.given_first.map_or_else(
+        let name = language.name_separator.map_or_else(
             || format!("{}{}", family.0, given.0),
             |between| format!("{}{between}{}", given.0, family.0),
         );
@@ -215,9 +215,9 @@ impl<'a> Generator<'a> {
 }
 
 impl<'a> Iterator for Generator<'a> {
-    type Item = Row<'a>;
+    type Item = GeneratedConnection<'a>;
 
-    fn next(&mut self) -> Option<Row<'a>> {
+    fn next(&mut self) -> Option<GeneratedConnection<'a>> {
         let age = self.age()?;
         self.remaining = self.remaining.checked_sub(1)?;
         let known = if self.current.remaining > 0 { self.unused_combination() } else { None };
@@ -236,7 +236,7 @@ impl<'a> Iterator for Generator<'a> {
         } else {
             platform.version.clone()
         };
-        Some(Row {
+        Some(GeneratedConnection {
             id: self.uuid(),
             // Only the user can reconnect a failed connection, and many such connections are
             // abandoned.

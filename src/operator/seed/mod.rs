@@ -27,7 +27,7 @@ use crate::importer::folder::Folder;
 use crate::terms::Environment;
 use generate::Generator;
 use platforms::Platforms;
-use statements::{Owner, StateBefore};
+use statements::{SeedTarget, StateBefore};
 
 pub mod generate;
 pub mod platforms;
@@ -102,7 +102,7 @@ pub fn run(args: &Seed) -> Result<ExitCode> {
     let first = before.last.saturating_add(1);
     let seed = args.start.map_or_else(random, Ok)?;
     let mut generator = Generator::new(&platforms, seed, first, args.connections, Moment::now());
-    let owner = Owner {
+    let owner = SeedTarget {
         account: &args.account,
         environment: args.environment,
         written_by: generator.uuid(),

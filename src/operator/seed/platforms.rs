@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::catalog::logos::FOLDER;
+use crate::catalog::logos::LOGO_FOLDER;
 use crate::catalog::model::Status;
 use crate::importer::check::{self, ConnectorEntry};
 use crate::importer::folder::Folder;
@@ -45,7 +45,7 @@ impl Platforms {
         });
         entries.sort_by(|a, b| {
             let rank = |ConnectorEntry { authkit, connector }: &ConnectorEntry| {
-                (*authkit, connector.image.starts_with(FOLDER), connector.tools)
+                (*authkit, connector.image.starts_with(LOGO_FOLDER), connector.tools)
             };
             rank(b).cmp(&rank(a)).then_with(|| a.connector.key.cmp(&b.connector.key))
         });

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::generate::Row;
+use super::generate::GeneratedConnection;
 use crate::operator::sql::StringLiteral;
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
@@ -35,7 +35,7 @@ pub fn before(account: &str, environment: Environment) -> String {
 
 /// The tenant that gets the generated connections.
 #[derive(Debug, Clone, Copy)]
-pub struct Owner<'a> {
+pub struct SeedTarget<'a> {
     pub account: &'a str,
     pub environment: Environment,
     /// Stored in the column `written_by` instead of a request id.
@@ -47,7 +47,10 @@ const INSERT: &str = "INSERT INTO connections (id, account, environment, active,
      written_by) VALUES\n";
 
 /// The SQL that inserts connections, in as few statements as the length limit allows.
-pub fn insert<'a>(rows: impl IntoIterator<Item = Row<'a>>, owner: Owner<'_>) -> Vec<String> {
+pub fn insert<'a>(
+    rows: impl IntoIterator<Item = GeneratedConnection<'a>>,
+    owner: SeedTarget<'_>,
+) -> Vec<String> {
     let mut full = Vec::new();
     let mut open = String::new();
     for row in rows {
@@ -63,7 +66,7 @@ pub fn insert<'a>(rows: impl IntoIterator<Item = Row<'a>>, owner: Owner<'_>) -> 
     full
 }
 
-fn values(row: &Row<'_>, owner: Owner<'_>) -> String {
+fn values(row: &GeneratedConnection<'_>, owner: SeedTarget<'_>) -> String {
     let name = |name: Option<&str>| {
         name.map_or_else(|| "NULL".to_owned(), |name| StringLiteral(name).to_string())
     };

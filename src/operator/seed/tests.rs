@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Connection;
 use uuid::{Uuid, Version};
 
-use super::generate::{Generator, Row};
+use super::generate::{GeneratedConnection, Generator};
 use super::platforms::Platforms;
-use super::statements::{Owner, StateBefore, before, insert};
+use super::statements::{SeedTarget, StateBefore, before, insert};
 use super::words::{DOMAINS, LABELS, LANGUAGES, SLUGS, TAGS};
 use super::*;
 use crate::operator::schema::database;
@@ -17,11 +17,11 @@ use crate::util::case_fold::fold;
 const NOW: i64 = 1_790_000_000_123;
 const TWO_YEARS: i64 = 2 * 365 * 24 * 60 * 60 * 1_000;
 
-fn rows(platforms: &Platforms, seed: u64, number: u64, count: u64) -> Vec<Row<'_>> {
+fn rows(platforms: &Platforms, seed: u64, number: u64, count: u64) -> Vec<GeneratedConnection<'_>> {
     Generator::new(platforms, seed, number, count, Moment::from_millis(NOW)).collect()
 }
 
-fn key(row: &Row<'_>) -> (String, &'static str, String) {
+fn key(row: &GeneratedConnection<'_>) -> (String, &'static str, String) {
     (row.platform.platform.clone(), row.label, row.identity.clone())
 }
 
@@ -77,7 +77,10 @@ fn names_of_people() -> Vec<&'static str> {
 }
 
 /// The percentage of rows with each value.
-fn shares<'a>(rows: &[Row<'a>], value: impl Fn(&Row<'a>) -> String) -> HashMap<String, usize> {
+fn shares<'a>(
+    rows: &[GeneratedConnection<'a>],
+    value: impl Fn(&GeneratedConnection<'a>) -> String,
+) -> HashMap<String, usize> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     for row in rows {
         let count = counts.entry(value(row)).or_default();
@@ -91,7 +94,7 @@ fn shares<'a>(rows: &[Row<'a>], value: impl Fn(&Row<'a>) -> String) -> HashMap<S
 fn generates_every_kind_of_value() {
     let platforms = Platforms::numbered(50);
     let rows = rows(&platforms, 2, 1, 20_000);
-    let share = |value: &dyn Fn(&Row<'_>) -> String,
+    let share = |value: &dyn Fn(&GeneratedConnection<'_>) -> String,
                  expected: &str,
                  range: std::ops::RangeInclusive<usize>| {
         let shares = shares(&rows, value);
@@ -100,12 +103,12 @@ fn generates_every_kind_of_value() {
             "{expected}: {shares:?}"
         );
     };
-    let state = |row: &Row<'_>| row.state.to_owned();
+    let state = |row: &GeneratedConnection<'_>| row.state.to_owned();
     share(&state, "operational", 80..=95);
     for expected in ["degraded", "failed", "unknown"] {
         share(&state, expected, 2..=10);
     }
-    let identity_type = |row: &Row<'_>| row.identity_type.to_owned();
+    let identity_type = |row: &GeneratedConnection<'_>| row.identity_type.to_owned();
     share(&identity_type, "user", 40..=70);
     for expected in ["team", "organization", "project"] {
         share(&identity_type, expected, 5..=30);
@@ -134,7 +137,7 @@ fn generates_every_kind_of_value() {
 }
 
 #[test]
-fn keys_stay_unique_however_often_it_runs() {
+fn connection_keys_are_unique_across_runs() {
     for platforms in [1, 3, 50] {
         let platforms = Platforms::numbered(platforms);
         let mut keys = HashSet::new();
@@ -153,7 +156,8 @@ fn same_seed_gives_the_same_rows() {
     let platforms = Platforms::numbered(50);
     let made = rows(&platforms, 3, 1, 500);
     assert_eq!(made, rows(&platforms, 3, 1, 500));
-    let ids = |rows: &[Row<'_>]| rows.iter().map(|row| row.id).collect::<HashSet<_>>();
+    let ids =
+        |rows: &[GeneratedConnection<'_>]| rows.iter().map(|row| row.id).collect::<HashSet<_>>();
     for (seed, number) in [(4, 1), (3, 501)] {
         let others = rows(&platforms, seed, number, 500);
         assert!(ids(&made).is_disjoint(&ids(&others)), "{seed} from {number} on");
@@ -189,7 +193,7 @@ fn stores_exactly_the_generated_rows() {
     let mut made = Vec::new();
     for account in ["acme", "other"] {
         let written_by = Uuid::from_u128(9);
-        let owner = Owner { account, environment: Environment::Live, written_by };
+        let owner = SeedTarget { account, environment: Environment::Live, written_by };
         let rows = rows(&platforms, 6, read(&db, account).last.saturating_add(1), 2_000);
         for statement in insert(rows.clone(), owner) {
             assert!(statement.len() < 100_000, "longer than D1 accepts");

@@ -13,7 +13,7 @@ use crate::operator::migrate_all;
 use crate::operator::project::{Project, ids};
 use crate::operator::storage::Storage;
 use crate::operator::storage_target::StorageTarget;
-use crate::operator::wrangler::{Wrangler, json_in};
+use crate::operator::wrangler::{Wrangler, parse_json_output};
 
 #[derive(Debug, Clone, Args)]
 pub struct Add {
@@ -112,7 +112,8 @@ fn create_named(project: &Project, storage_target: &StorageTarget) -> Result<()>
 fn create(project: &Project, storage_target: &StorageTarget, name: &str) -> Result<String> {
     let wrangler = Wrangler::new(project.clone(), storage_target)?;
     let find = || {
-        let all: Vec<ListedDatabase> = json_in(&wrangler.account(["d1", "list", "--json"])?, '[')?;
+        let all: Vec<ListedDatabase> =
+            parse_json_output(&wrangler.account(["d1", "list", "--json"])?, '[')?;
         anyhow::Ok(all.into_iter().find(|one| one.name == name).map(|one| one.uuid))
     };
     if let Some(id) = find()? {

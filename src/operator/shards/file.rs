@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_files_of_another_form() {
+    fn rejects_unsupported_toml_syntax() {
         let inline =
             "d1_databases = [{binding = \"VAULT\"}]\n[[kv_namespaces]]\nbinding = \"CATALOG\"\n";
         assert!(ids(inline).is_ok());

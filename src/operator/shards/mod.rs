@@ -80,7 +80,7 @@ pub const NOT_MOVED_AWAY: &str =
 /// The index of the account's database. For a new account, the index of the smallest database or,
 /// among equally small ones, of the one with the fewest accounts. Returns `None` if all databases
 /// have at least `full` bytes.
-fn choose(loads: &[DatabaseLoad], full: u64) -> Result<Option<usize>> {
+fn choose_database(loads: &[DatabaseLoad], full: u64) -> Result<Option<usize>> {
     let mut holders = loads.iter().enumerate().filter(|(_, load)| load.has_account > 0);
     if let Some((home, _)) = holders.next() {
         if holders.next().is_some() {
@@ -135,7 +135,7 @@ impl Shards {
             loads.push(DatabaseLoad { size: results.size, ..load });
         }
         let max = self.max_bytes()?;
-        let chosen = choose(&loads, max.saturating_mul(FULL_PERCENT).div_ceil(100))
+        let chosen = choose_database(&loads, max.saturating_mul(FULL_PERCENT).div_ceil(100))
             .with_context(|| format!("the account {account}"))?;
         let database = chosen.and_then(|at| self.0.get(at)).cloned();
         database.context("all databases are full: add one with `npm run shards -- add`")
@@ -160,8 +160,8 @@ mod tests {
             (vec![load(0, 9, 95), load(0, 1, 94)], Some(1)),
             (vec![load(0, 9, 95), load(0, 1, 100)], None),
         ] {
-            assert_eq!(choose(&loads, 95).unwrap(), expected, "{loads:?}");
+            assert_eq!(choose_database(&loads, 95).unwrap(), expected, "{loads:?}");
         }
-        assert!(choose(&[load(1, 1, 0), load(1, 1, 0)], 95).is_err());
+        assert!(choose_database(&[load(1, 1, 0), load(1, 1, 0)], 95).is_err());
     }
 }

@@ -213,14 +213,14 @@ impl Table {
         self,
         columns: &[String],
         view: RowView,
-        place: (&str, Option<&str>, Option<&str>),
+        row_range: (&str, Option<&str>, Option<&str>),
         limit: Option<usize>,
     ) -> Result<String> {
         let mut values = self.values(columns, view);
         if self.name == "connections" {
             values.push("(SELECT count(*) FROM connection_tags t WHERE t.account = connections.account AND t.environment = connections.environment AND t.active = connections.active AND t.tag IN (SELECT value FROM json_each(connections.tags)) AND t.created_at = connections.created_at AND t.id = connections.id AND t.seq = connections.seq)".to_owned());
         }
-        self.range(&values, view, place, limit)
+        self.range(&values, view, row_range, limit)
     }
 
     fn range(
@@ -308,7 +308,7 @@ impl Table {
     }
 
     /// The SQL condition that selects rows by their keys in the source. Adds `shift` to event ids.
-    pub(super) fn with_keys(self, account: &str, keys: &[&str], shift: u64) -> Result<String> {
+    pub(super) fn key_condition(self, account: &str, keys: &[&str], shift: u64) -> Result<String> {
         let parsed: Vec<Value> =
             keys.iter().map(|key| serde_json::from_str(key)).collect::<Result<_, _>>()?;
         let all = Value::from(parsed).to_string();

@@ -24,7 +24,7 @@ pub enum KeyFile {
 /// The content of a file, split around the value of `VAULT_KEYS`. No `Debug`, because it contains
 /// secrets.
 #[derive(PartialEq, Eq)]
-struct Parts {
+struct FileParts {
     before: Zeroizing<String>,
     value: Zeroizing<String>,
     after: Zeroizing<String>,
@@ -57,18 +57,18 @@ impl KeyFile {
         replace(self.path(), text.as_bytes()).with_context(|| self.name())
     }
 
-    fn parsed(&self, parts: &Parts) -> Result<VaultKeys> {
+    fn parsed(&self, parts: &FileParts) -> Result<VaultKeys> {
         VaultKeys::parse(&parts.value).with_context(|| format!("{NAME} in {}", self.name()))
     }
 
-    fn parts(&self) -> Result<Parts> {
+    fn parts(&self) -> Result<FileParts> {
         let text = match fs::read_to_string(self.path()) {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             read => read.with_context(|| self.name())?,
         };
         let text = Zeroizing::new(text);
         match self {
-            Self::Value(_) => Ok(Parts {
+            Self::Value(_) => Ok(FileParts {
                 before: Zeroizing::default(),
                 value: text,
                 after: Zeroizing::new("\n".into()),
@@ -80,7 +80,7 @@ impl KeyFile {
 
 /// Splits a file of variables around the value of `VAULT_KEYS`. If the variable is missing, adds it
 /// at the end.
-fn split_variable(text: &str) -> Result<Parts> {
+fn split_variable(text: &str) -> Result<FileParts> {
     let mut found = None;
     let mut before = String::new();
     for line in text.split_inclusive('\n') {
@@ -90,10 +90,10 @@ fn split_variable(text: &str) -> Result<Parts> {
         });
         match (set, &mut found) {
             (None, None) => before.push_str(line),
-            (None, Some(Parts { after, .. })) => after.push_str(line),
+            (None, Some(FileParts { after, .. })) => after.push_str(line),
             (Some((name, rest)), found @ None) => {
                 let (value, tail) = split_value(rest)?;
-                *found = Some(Parts {
+                *found = Some(FileParts {
                     before: Zeroizing::new(format!("{before}{name}=\"")),
                     value: Zeroizing::new(value.to_owned()),
                     after: Zeroizing::new(format!("\"{tail}")),
@@ -104,7 +104,7 @@ fn split_variable(text: &str) -> Result<Parts> {
     }
     Ok(found.unwrap_or_else(|| {
         let line = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-        Parts {
+        FileParts {
             before: Zeroizing::new(format!("{before}{line}{NAME}=\"")),
             value: Zeroizing::default(),
             after: Zeroizing::new("\"\n".into()),

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::KeySource;
 use super::usage::{KeyUsages, key_usages};
 use crate::credentials::VaultKeys;
-use crate::credentials::keys::is_id;
+use crate::credentials::keys::is_valid_key_id;
 use crate::operator::shards::Shards;
 use crate::operator::storage::Storage;
 use crate::operator::time::{Day, Moment};
@@ -27,7 +27,7 @@ pub struct Rotate {
 }
 
 fn id(text: &str) -> Result<String, String> {
-    if is_id(text) {
+    if is_valid_key_id(text) {
         Ok(text.to_owned())
     } else {
         Err("an id has 1 to 32 characters of a-z 0-9 -".into())
@@ -89,7 +89,7 @@ pub fn missing(keys: &VaultKeys, needs: &KeyUsages, lost: &[String]) -> Vec<Stri
     let is_missing = |id: &str| !keys.ids().any(|known| known == id);
     let missing = needs.iter().filter(|(id, _)| is_missing(id) && !lost.contains(id));
     let line = |id: &str, words: &str| format!("  `{}`: {words} it", id.escape_debug());
-    missing.map(|(id, need)| line(id, &need.in_words())).collect()
+    missing.map(|(id, need)| line(id, &need.subject_and_verb())).collect()
 }
 
 /// The id of the new key. It must not be an id that rows need, because those rows were encrypted

@@ -114,7 +114,7 @@ fn table(all: &[KeyStatus], file: Option<&str>, storage_target: &str) -> String 
     };
     for KeyStatus { id, role, needed } in all {
         let id = id.escape_debug();
-        let need = needed.in_words();
+        let need = needed.subject_and_verb();
         let _ = match (role, needed.rows()) {
             (Role::Missing, _) => writeln!(
                 text,

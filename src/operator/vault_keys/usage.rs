@@ -52,7 +52,7 @@ impl KeyUsage {
     }
 
     /// The subject and verb of a sentence about the rows that need the key.
-    pub fn in_words(&self) -> String {
+    pub fn subject_and_verb(&self) -> String {
         match self.rows() {
             1 => "1 row needs".into(),
             rows => format!("{rows} rows need"),
@@ -78,7 +78,7 @@ impl KeyUsage {
 pub type KeyUsages = BTreeMap<String, KeyUsage>;
 
 #[derive(Debug, PartialEq, Eq, Deserialize)]
-struct Row {
+struct KeyUsageRow {
     kind: String,
     sealed_key: String,
     rows: u64,
@@ -108,9 +108,9 @@ fn count(now: Moment) -> String {
     parts.collect::<Vec<_>>().join(" UNION ALL ")
 }
 
-fn sum(rows: Vec<Row>) -> KeyUsages {
+fn sum(rows: Vec<KeyUsageRow>) -> KeyUsages {
     let mut needs = KeyUsages::new();
-    for Row { kind, sealed_key, rows } in rows {
+    for KeyUsageRow { kind, sealed_key, rows } in rows {
         if let Some(count) = needs.entry(sealed_key).or_default().count(&kind) {
             *count = count.saturating_add(rows);
         }
@@ -164,7 +164,7 @@ mod tests {
             let mut statement = db.prepare(&count(Moment::from_millis(10))).unwrap();
             let rows = statement
                 .query_map([], |row| {
-                    Ok(Row {
+                    Ok(KeyUsageRow {
                         kind: row.get(0)?,
                         sealed_key: row.get(1)?,
                         rows: row.get::<_, u32>(2)?.into(),

@@ -68,8 +68,8 @@ pub(super) fn encode_body(
             Ok((preferred.to_owned(), text.clone().into()))
         }
         _ => {
-            let what = format!("must be a string: the platform takes {essence}");
-            Err((String::new(), what))
+            let message = format!("must be a string: the platform takes {essence}");
+            Err((String::new(), message))
         }
     }
 }
@@ -114,7 +114,7 @@ fn encode_multipart(
         let encoding = body.encoding.get(name);
         let part = Part { name, is_file: is_binary(schema), encoding, boundary };
         for item in items {
-            part.write(&mut form, item).map_err(|what| (name.clone(), what))?;
+            part.write(&mut form, item).map_err(|message| (name.clone(), message))?;
         }
     }
     form.extend(format!("--{boundary}--\r\n").bytes());

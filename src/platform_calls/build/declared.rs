@@ -59,8 +59,9 @@ fn any_has_property<'a>(input: &'a Value, mut schemas: Vec<&'a Value>, name: &st
         }
         let reference = schema.get("$ref").and_then(Value::as_str);
         let target = reference.and_then(|reference| input.pointer(reference.strip_prefix('#')?));
-        let composed = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key));
-        let parts = composed.filter_map(Value::as_array).flatten();
+        let combined_schemas =
+            ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key));
+        let parts = combined_schemas.filter_map(Value::as_array).flatten();
         schemas.extend(target.into_iter().chain(parts));
         searched = searched.saturating_add(1);
     }

@@ -118,8 +118,8 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn fault(&mut self, pointer: String, what: &str) {
-        self.faults.push(Fault { pointer, what: what.to_owned(), suggestion: None });
+    fn fault(&mut self, pointer: String, message: &str) {
+        self.faults.push(Fault { pointer, message: message.to_owned(), suggestion: None });
     }
 
     fn add_parameter(&mut self, parameter: &Parameter<serde::de::IgnoredAny>) {
@@ -136,8 +136,8 @@ impl Builder<'_> {
                 let text =
                     value.map(|value| encode_path_parameter(parameter, value)).unwrap_or_default();
                 if text.is_empty() || leaves_server(&text) {
-                    let what = "must not be empty, and must not be `.` or `..`";
-                    self.fault(pointer("path", name), what);
+                    let message = "must not be empty, and must not be `.` or `..`";
+                    self.fault(pointer("path", name), message);
                 }
                 self.built.path = self.built.path.replace(&format!("{{{name}}}"), &text);
             }
@@ -181,8 +181,8 @@ impl Builder<'_> {
             if is_declared {
                 self.built.overriding.push(value.trim().to_ascii_uppercase());
             } else {
-                let (name, what) = declared::refusal(&name);
-                self.fault(pointer("query", &name), &what);
+                let (name, message) = declared::refusal(&name);
+                self.fault(pointer("query", &name), &message);
             }
         }
     }
@@ -197,7 +197,7 @@ impl Builder<'_> {
         let (action, raw) = (self.action, self.input.body);
         let encoded_body = if let Some(graphql) = &action.graphql {
             let bytes = graphql.body(raw).map(|bytes| (JSON.to_owned(), bytes));
-            bytes.map_err(|what| (SELECT.to_owned(), what.to_owned()))
+            bytes.map_err(|message| (SELECT.to_owned(), message.to_owned()))
         } else if let Some((body, raw)) = action.request_body.as_ref().zip(raw) {
             let overriding = &mut self.built.overriding;
             let mut declared =
@@ -211,8 +211,8 @@ impl Builder<'_> {
                 self.built.headers.push(("content-type".to_owned(), content_type));
                 self.built.body = bytes;
             }
-            Err((name, what)) if name.is_empty() => self.fault("/body".to_owned(), &what),
-            Err((name, what)) => self.fault(pointer("body", &name), &what),
+            Err((name, message)) if name.is_empty() => self.fault("/body".to_owned(), &message),
+            Err((name, message)) => self.fault(pointer("body", &name), &message),
         }
     }
 }

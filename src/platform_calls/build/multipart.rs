@@ -106,11 +106,11 @@ fn quoted(name: &str) -> String {
 
 /// Whether a string is a valid media type.
 fn is_media_type(media: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
+    let is_valid_media_byte = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
     let essence = essence(media);
     let has_both =
         essence.split_once('/').is_some_and(|(kind, name)| !kind.is_empty() && !name.is_empty());
-    has_both && !essence.contains([' ', '*', ',']) && media.bytes().all(is_plain)
+    has_both && !essence.contains([' ', '*', ',']) && media.bytes().all(is_valid_media_byte)
 }
 
 /// The valid media types of a list, which excludes wildcards.

@@ -13,7 +13,7 @@ fn build_request(action: &Value, input: &Value) -> Result<BuiltRequest, Vec<(Str
     let text = input.to_string();
     let input: Input<'_> = serde_json::from_str(&text).unwrap();
     build(&action, &input, "limit")
-        .map_err(|faults| faults.into_iter().map(|fault| (fault.pointer, fault.what)).collect())
+        .map_err(|faults| faults.into_iter().map(|fault| (fault.pointer, fault.message)).collect())
 }
 
 fn parameter(place: &str, style: &str, explode: bool) -> Value {
@@ -138,7 +138,7 @@ fn deep_objects_nest_as_stripe_reads_them() {
 }
 
 #[test]
-fn a_value_cannot_leave_its_parameter() {
+fn values_are_escaped_in_parameters() {
     let path = json!({"path": "/a/{color}/b?fixed=1#x", "parameters": [
         parameter("path", "simple", false), parameter("query", "form", true), parameter("header", "simple", false),
     ]});
@@ -183,7 +183,7 @@ fn reserved_characters_are_kept_where_the_document_allows_them() {
 }
 
 #[test]
-fn no_value_can_leave_the_cookie_header() {
+fn values_are_escaped_in_the_cookie_header() {
     let cookie = |name: &str, explode: bool| {
         let mut cookie = parameter("cookie", "form", explode);
         cookie["name"] = json!(name);
@@ -277,11 +277,11 @@ fn bodies_are_encoded_in_their_media_type() {
             "--limit\r\nContent-Disposition: form-data; name=\"meta\"\r\nContent-Type: application/json\r\n\r\n{\"a\":1}\r\n--limit--\r\n"
         )
     );
-    let what = "must be an object: the platform takes a form".to_owned();
+    let message = "must be an object: the platform takes a form".to_owned();
     for (media, body) in
         [("multipart/form-data", "\"a\""), ("multipart/form-data", "[]"), (form, "[1]")]
     {
-        let fault = ("/body".to_owned(), what.clone());
+        let fault = ("/body".to_owned(), message.clone());
         assert_eq!(
             build_body(json!([media]), none.clone(), body),
             Err(vec![fault]),
@@ -304,10 +304,10 @@ fn bodies_are_encoded_in_their_media_type() {
         build_body(json!(["application/xml"]), none.clone(), "\"<a/>\""),
         ok("application/xml", "<a/>")
     );
-    let what = "must be a string: the platform takes application/xml".to_owned();
+    let message = "must be a string: the platform takes application/xml".to_owned();
     assert_eq!(
         build_body(json!(["application/xml"]), none, "{}"),
-        Err(vec![("/body".to_owned(), what)])
+        Err(vec![("/body".to_owned(), message)])
     );
 }
 
@@ -324,7 +324,7 @@ fn members_that_override_the_method_are_refused_unless_they_are_declared() {
     const MULTIPART: &str = "multipart/form-data";
     const JSON: &str = "application/json";
     let declaring = |name: &str| json!({"properties": {(name): {}}});
-    let composed = json!({"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]});
+    let combined_schema = json!({"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]});
     let refused = |media, body, name| Case { media, schema: json!({}), body, expected: Err(name) };
     let sent = |media, body| Case { media, schema: json!({}), body, expected: Ok(&[]) };
     let mut cases = vec![
@@ -338,13 +338,13 @@ fn members_that_override_the_method_are_refused_unless_they_are_declared() {
         sent("application/xml", json!("_method=DELETE")),
         Case {
             media: JSON,
-            schema: composed.clone(),
+            schema: combined_schema.clone(),
             body: json!({"method": "delete", "_method": " put"}),
             expected: Ok(&["PUT", "DELETE"]),
         },
         Case {
             media: JSON,
-            schema: composed,
+            schema: combined_schema,
             body: json!({"httpMethod": "PUT"}),
             expected: Err("httpMethod"),
         },
@@ -374,12 +374,12 @@ fn members_that_override_the_method_are_refused_unless_they_are_declared() {
             },
             "input": {"$defs": {"a": declaring("method"), "b": {"anyOf": [{"$ref": "#/$defs/b"}, declaring("_method")]}}},
         });
-        let found = build_request(&action, &json!({"body": body}));
-        let found = found.map(|built| built.overriding).map_err(|faults| faults[0].0.clone());
+        let result = build_request(&action, &json!({"body": body}));
+        let result = result.map(|built| built.overriding).map_err(|faults| faults[0].0.clone());
         let expected = expected
             .map(|methods| methods.iter().map(|method| (*method).to_owned()).collect::<Vec<_>>())
             .map_err(|name| format!("/body/{name}"));
-        assert_eq!(found, expected, "{media} {body}");
+        assert_eq!(result, expected, "{media} {body}");
     }
     let action = json!({"requestBody": {"required": true, "contentTypes": [JSON], "schema": declaring("method")}});
     let mut action_json = json!({"method": "POST", "path": "/x", "parameters": [], "input": {}});
@@ -408,10 +408,10 @@ fn parameters_that_override_the_method_are_refused_unless_they_are_declared() {
             "name": name, "in": "query", "required": false, "schema": {}, "style": "form", "explode": true,
             "contentType": null, "allowReserved": reserved,
         }]});
-        let found = build_request(&action, &json!({"query": {name: value}}));
-        let found = found.map(|built| built.overriding).map_err(|faults| faults[0].0.clone());
+        let result = build_request(&action, &json!({"query": {name: value}}));
+        let result = result.map(|built| built.overriding).map_err(|faults| faults[0].0.clone());
         let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect());
-        assert_eq!(found, expected.map_err(str::to_owned), "{name} {path} {value}");
+        assert_eq!(result, expected.map_err(str::to_owned), "{name} {path} {value}");
     }
 }
 
@@ -465,8 +465,8 @@ fn a_file_gets_a_valid_name_and_type() {
         let expected = format!(
             "--limit|Content-Disposition: form-data; name=\"file\"; filename=\"{name}\"|Content-Type: {media}||hi|--limit--|"
         );
-        let found = written(encoding, &format!(r#"{{"file":{file}}}"#));
-        assert_eq!(found, Ok(expected), "{accepted} {file}");
+        let result = written(encoding, &format!(r#"{{"file":{file}}}"#));
+        assert_eq!(result, Ok(expected), "{accepted} {file}");
     }
     let several = r#"{"files":[{"content":"aGk=","filename":"a.txt"},"aG8="]}"#;
     let expected = "--limit|Content-Disposition: form-data; name=\"files\"; filename=\"a.txt\"|Content-Type: text/plain||hi|--limit|Content-Disposition: form-data; name=\"files\"; filename=\"file\"|Content-Type: application/octet-stream||ho|--limit--|";
@@ -475,7 +475,7 @@ fn a_file_gets_a_valid_name_and_type() {
     let expected = "--limit|Content-Disposition: form-data; name=\"file\"; filename=\"file\"|Content-Type: application/octet-stream|X-Kind: 5||hi|--limit--|";
     let body = r#"{"file":{"content":"aGk=","headers":{"X-Kind":5}}}"#;
     assert_eq!(written(with_header.clone(), body).as_deref(), Ok(expected));
-    for (file, what) in [
+    for (file, message) in [
         (r#"{"content":"?"}"#, "`content` must be bytes in base64, with padding"),
         (
             r#"{"content":"","contentType":"png"}"#,
@@ -491,9 +491,9 @@ fn a_file_gets_a_valid_name_and_type() {
         ),
     ] {
         let faults = written(with_header.clone(), &format!(r#"{{"file":{file}}}"#)).unwrap_err();
-        let found: Vec<(&str, &str)> =
-            faults.iter().map(|fault| (fault.pointer.as_str(), fault.what.as_str())).collect();
-        assert_eq!(found, [("/body/file", what)], "{file}");
+        let result: Vec<(&str, &str)> =
+            faults.iter().map(|fault| (fault.pointer.as_str(), fault.message.as_str())).collect();
+        assert_eq!(result, [("/body/file", message)], "{file}");
     }
 }
 

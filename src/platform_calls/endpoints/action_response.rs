@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::download;
-use super::paged::{add_next, may_have_next_page};
+use super::next_page_header::{add_next, may_have_next_page};
 use super::run::invalid_input;
 use crate::auth::Principal;
 use crate::catalog::detail::Pagination;
@@ -21,12 +21,14 @@ use crate::http::body::budget::Reservation;
 use crate::http::context::Context;
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
-use crate::platform_calls::budget::{MAX_POINTER_BYTES, MAX_STEPS, Part, Work, cut, selected};
+use crate::platform_calls::budget::{
+    MAX_POINTER_BYTES, MAX_STEPS, Part, WorkBudget, cut, selected,
+};
 use crate::platform_calls::call_error::incomplete_response;
 use crate::platform_calls::charset;
 use crate::platform_calls::client::PlatformResponse;
-use crate::platform_calls::headers::{AGENT, NEXT, RETRY_AT, SOURCE, to_caller};
-use crate::platform_calls::json_cursor::minified;
+use crate::platform_calls::headers::{AGENT, NEXT, RETRY_AT, SOURCE, forwarded_response_headers};
+use crate::platform_calls::json_cursor::minify;
 use crate::platform_calls::pages::MAX_BODY;
 use crate::platform_calls::schema;
 use crate::ports::{Http, HttpError, Ports, StreamingResponse};
@@ -67,7 +69,7 @@ struct CallResult {
 
 impl CallResult {
     /// Replaces the body with a shorter one, and lists the omitted parts.
-    fn cut_to(&mut self, body: String, parts: Vec<Part>) {
+    fn replace_body(&mut self, body: String, parts: Vec<Part>) {
         self.body = RawValue::from_string(body).unwrap_or_else(|_| RawValue::NULL.to_owned());
         self.omitted = Some(OmittedParts { parts, hint: HINT });
     }
@@ -113,8 +115,8 @@ impl ResponseOptions {
     pub(super) fn take_from(body: &mut Value) -> Result<Self, Vec<schema::Fault>> {
         let mut options = Self::default();
         let mut faults = Vec::new();
-        let mut fault = |name: &str, what: String| {
-            faults.push(schema::Fault { pointer: format!("/{name}"), what, suggestion: None });
+        let mut fault = |name: &str, message: String| {
+            faults.push(schema::Fault { pointer: format!("/{name}"), message, suggestion: None });
         };
         let Some(members) = body.as_object_mut() else { return Ok(options) };
         match members.remove("select").as_ref().map(Value::as_array) {
@@ -155,7 +157,7 @@ impl ResponseOptions {
             return result;
         }
         // Measure and cut the body as text, without parsing it again, because it can have 8 MiB.
-        let mut json = minified(mem::replace(&mut result.body, RawValue::NULL.to_owned()).get());
+        let mut json = minify(mem::replace(&mut result.body, RawValue::NULL.to_owned()).get());
         if is_selected {
             let body = mem::take(&mut json);
             json = selected(&body, &self.select);
@@ -175,11 +177,11 @@ impl ResponseOptions {
         }
         let length = |result: &CallResult| json::bytes(result).len();
         // The list of omitted parts also counts towards the limit.
-        let (mut budget, mut work) = (max_bytes, Work::new(&json));
+        let (mut budget, mut work) = (max_bytes, WorkBudget::new(&json));
         for _ in 0..6 {
             let (body, parts) =
                 if is_bytes { omit_body(&json) } else { cut(&json, budget, "/body", &mut work) };
-            result.cut_to(body, parts);
+            result.replace_body(body, parts);
             let excess = length(&result).saturating_sub(max_bytes);
             if excess == 0 {
                 return result;
@@ -189,7 +191,7 @@ impl ResponseOptions {
         // Numbers and member names are never cut, so the body, or the headers, may still be too
         // long.
         let (body, parts) = omit_body(&json);
-        result.cut_to(body, parts);
+        result.replace_body(body, parts);
         if length(&result) > max_bytes {
             result.headers.clear();
         }
@@ -235,16 +237,16 @@ pub(super) struct RenderedCall<'a> {
 
 /// Renders a platform's response as a JSON document. An agent gets a link instead of a file.
 pub(super) async fn render_response<P: Ports>(
-    reply: PlatformResponse,
+    platform_response: PlatformResponse,
     call: &RenderedCall<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let RenderedCall {
         context, principal, connection, server, method, pagination, options, ..
     } = *call;
-    let (mut continuation, url) = (reply.continuation(server), reply.url);
+    let (mut continuation, url) = (platform_response.continuation(server), platform_response.url);
     let (mut result, mut file) =
-        read_response(reply.incoming, (method, call.reservation), ports).await?;
+        read_response(platform_response.incoming, (method, call.reservation), ports).await?;
     if let Some((content_type, size)) =
         file.take_if(|_| method == "GET" && (200..300).contains(&result.status))
     {
@@ -293,21 +295,21 @@ async fn read_response<P: Ports>(
 ) -> Result<(CallResult, Option<File>), Problem> {
     let content_type = response.header("content-type").unwrap_or_default().to_owned();
     let StreamingResponse { status, headers, body } = response;
-    let growing = Rc::clone(reservation);
-    let grow = Rc::new(move |size| growing.grow_to(size));
+    let reservation_handle = Rc::clone(reservation);
+    let grow = Rc::new(move |size| reservation_handle.grow_to(size));
     let (bytes, body_too_large) = match ports.read_within(body, MAX_RESPONSE, grow).await {
         Ok(bytes) => (bytes, false),
         Err(HttpError::TooLarge) => {
             reservation.check(method)?;
             (Vec::new(), true)
         }
-        Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerLeft) => {
+        Err(HttpError::Unreachable | HttpError::TimedOut | HttpError::CallerDisconnected) => {
             return Err(incomplete_response(status));
         }
     };
     reservation.shrink_to(bytes.len());
     let (body, is_bytes) = document(&content_type, &bytes, ports);
-    let headers: BTreeMap<String, String> = by_insertion(to_caller(headers));
+    let headers: BTreeMap<String, String> = by_insertion(forwarded_response_headers(headers));
     let size = if body_too_large {
         headers.get("content-length").and_then(|length| length.parse().ok())
     } else {

@@ -9,7 +9,7 @@ use crate::agents::approval::{
     decode_response, seal_context,
 };
 use crate::agents::sign_in::Endpoint;
-use crate::agents::statements::select_own;
+use crate::agents::statements::select_for_caller;
 use crate::auth::Principal;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::connect::endpoints::{decrypt_error, encrypt_error};
@@ -63,9 +63,9 @@ impl RequestedApproval {
         let agent_header: Value = serde_json::from_str(context.request.header(AGENT)?).ok()?;
         let id = agent_header.get("approval")?.as_str()?;
         let id = ConnectionId::parse(id).unwrap_or_default();
-        let owner = context.caller.token().map(approval::owner_of).unwrap_or_default();
-        let select = approval::select_of_owner(&owner, id.as_str(), context.now);
-        Some(Self { row: statements.ask(select), id, owner })
+        let owner = context.caller.token().map(approval::approval_owner).unwrap_or_default();
+        let select = approval::select_for_owner(&owner, id.as_str(), context.now);
+        Some(Self { row: statements.push_query(select), id, owner })
     }
 
     /// Returns the call's response once it has run, and its status before then.
@@ -95,7 +95,7 @@ impl RequestedApproval {
                 State::Download | State::Connect => return Err(no_such_approval()),
                 State::Pending | State::Approved if wait.pause(ports).await => {
                     let (owner, id) = (self.owner.as_str(), self.id.as_str());
-                    let select = approval::select_of_owner(owner, id, ports.now());
+                    let select = approval::select_for_owner(owner, id, ports.now());
                     found = first_row(&ports.batch(vec![select]).await?, 0)?;
                 }
                 State::Pending => return Ok(render_status(context, &row, "pending", PENDING)),
@@ -106,8 +106,8 @@ impl RequestedApproval {
 }
 
 fn no_such_approval() -> Problem {
-    let what = "There is no such approval, or it has expired. If the user approved the call, it may have run: check its effect before you run the action again.";
-    Problem::new(Code::InvalidBody, what)
+    let message = "There is no such approval, or it has expired. If the user approved the call, it may have run: check its effect before you run the action again.";
+    Problem::new(Code::InvalidBody, message)
 }
 
 /// Renders the status of a call.
@@ -118,14 +118,14 @@ fn render_status(
     hint: &'static str,
 ) -> Response {
     let waits = row.state == State::Pending;
-    let shown = ApprovalView {
+    let view = ApprovalView {
         id: &row.id,
         status,
         url: url(context, row).filter(|_| waits),
         expires_at: rfc3339(row.expires_at),
         hint,
     };
-    let response = Response::json(json::bytes(&json!({"approval": shown})), NO_STORE);
+    let response = Response::json(json::bytes(&json!({"approval": view})), NO_STORE);
     Response { status: if row.state == State::Declined { 200 } else { 202 }, ..response }
 }
 
@@ -165,16 +165,16 @@ pub fn is_needed(
 }
 
 /// Stores a call until the user decides, and returns the link to the decision.
-pub async fn ask<P: Ports>(
+pub async fn push_query<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
     request: &ApprovalRequest<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     // Only a token can require approvals.
-    let token = context.caller.token().ok_or_else(Problem::no_route)?;
+    let token = context.caller.token().ok_or_else(Problem::route_not_found)?;
     if context.request.header(AGENT).is_none() {
-        return Err(Problem::exceeds_limits(ONLY_AGENTS.to_owned()));
+        return Err(Problem::limits_exceeded(ONLY_AGENTS.to_owned()));
     }
     context.ensure_capacity()?;
     let mut body: Value = json::from_bytes(request.input).unwrap_or_default();
@@ -192,8 +192,9 @@ pub async fn ask<P: Ports>(
         let call_token =
             token.clone().for_call(request.connection, token.limits.access, expires_at);
         expires_at = call_token.expires_at;
-        let signed = context.config().sessions.sign(&call_token).ok_or_else(no_session_secret)?;
-        plain = [signed.as_bytes(), b"\n", &plain].concat();
+        let signed_token =
+            context.config().sessions.sign(&call_token).ok_or_else(no_session_secret)?;
+        plain = [signed_token.as_bytes(), b"\n", &plain].concat();
     }
     let id = ports.uuid();
     let seal_context = seal_context(&principal.account, principal.environment, &id);
@@ -210,8 +211,8 @@ pub async fn ask<P: Ports>(
         now: context.now,
         expires_at,
     };
-    let owner = approval::owner_of(token);
-    let batch = vec![new.insert(), approval::select_of_owner(&owner, &id, context.now)];
+    let owner = approval::approval_owner(token);
+    let batch = vec![new.insert(), approval::select_for_owner(&owner, &id, context.now)];
     let Some(row) = first_row::<Approval>(&ports.batch(batch).await?, 1)? else {
         return Err(not_stored(context, ports).await?);
     };
@@ -223,10 +224,10 @@ async fn not_stored<P: Ports>(
     context: &Context<'_>,
     ports: &Metered<'_, P>,
 ) -> Result<Problem, Problem> {
-    let sets = ports.batch(vec![select_own(&context.guard())]).await?;
+    let sets = ports.batch(vec![select_for_caller(&context.guard())]).await?;
     let endpoint = first_row::<Endpoint>(&sets, 0)?;
     if endpoint.is_none_or(|endpoint| endpoint.r#type.is_none()) {
-        return Ok(Problem::exceeds_limits(NO_SIGN_IN.to_owned()));
+        return Ok(Problem::limits_exceeded(NO_SIGN_IN.to_owned()));
     }
     let detail = format!(
         "Of this agent's calls, at most {MAX_PENDING} wait for the user's approval, and at most {MAX_DECIDED} that the user has decided about are kept, for ten minutes each. Ask the user to decide, or try again later."

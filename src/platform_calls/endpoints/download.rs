@@ -13,9 +13,9 @@ use crate::auth::limits::{Access, Limits};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::token::Token;
 use crate::auth::{Caller, Principal, Shard};
-use crate::branding::statements::select_of_account;
+use crate::branding::statements::select_by_account;
 use crate::connect::endpoints::pages::Page;
-use crate::connect::endpoints::{decrypt_error, encrypt_error, no_vault_keys};
+use crate::connect::endpoints::{decrypt_error, encrypt_error, missing_vault_keys};
 use crate::connections::model::Connection;
 use crate::credentials::minted::Purpose;
 use crate::credentials::{SealContext, Sealed};
@@ -26,7 +26,7 @@ use crate::http::message::{Body, NO_STORE, ProxiedResponse, Request, Response};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::platform_calls::client::PlatformResponse;
-use crate::platform_calls::headers::{AGENT, DOWNLOAD, SOURCE, to_caller};
+use crate::platform_calls::headers::{AGENT, DOWNLOAD, SOURCE, forwarded_response_headers};
 use crate::ports::{Clock as _, Db as _, Ports, Random as _, RateLimit as _, first_row};
 use crate::storage::metering::Metered;
 use crate::texts::language::Language;
@@ -111,7 +111,8 @@ pub async fn link<P: Ports>(
         let url = format!("{base}/mcp/{}/download?id={id}", grant.endpoint);
         (id, url)
     } else {
-        let secret = config.vault_keys.mint(Purpose::Download, ports).ok_or_else(no_vault_keys)?;
+        let secret =
+            config.vault_keys.mint(Purpose::Download, ports).ok_or_else(missing_vault_keys)?;
         let secret = shard.mark(secret);
         (hash(&secret), format!("{base}{PREFIX}{secret}"))
     };
@@ -173,17 +174,17 @@ pub fn is_download(request: &Request) -> bool {
 }
 
 /// Forwards the platform's response, with the headers of a file.
-pub fn file(reply: PlatformResponse) -> Result<Response, Problem> {
-    let disposition = reply.incoming.header("content-disposition").unwrap_or_default();
-    let mut response = Response::empty(reply.status()?);
-    response.add("content-disposition", attachment(disposition, &reply.url));
+pub fn file(platform_response: PlatformResponse) -> Result<Response, Problem> {
+    let disposition = platform_response.incoming.header("content-disposition").unwrap_or_default();
+    let mut response = Response::empty(platform_response.status()?);
+    response.add("content-disposition", attachment(disposition, &platform_response.url));
     response.add("content-security-policy", "default-src 'none'; sandbox");
     response.add("cache-control", NO_STORE);
     response.add("referrer-policy", "no-referrer");
     response.add(SOURCE, "platform");
-    let mut headers = to_caller(reply.incoming.headers);
+    let mut headers = forwarded_response_headers(platform_response.incoming.headers);
     headers.retain(|(name, _)| FILE_HEADERS.contains(&name.as_str()));
-    response.proxied = Some(ProxiedResponse { headers, body: reply.incoming.body });
+    response.proxied = Some(ProxiedResponse { headers, body: platform_response.incoming.body });
     Ok(response)
 }
 
@@ -201,8 +202,8 @@ fn attachment(disposition: &str, url: &str) -> String {
     };
     let ascii = |letter: char| letter.is_ascii_alphanumeric();
     let stated_name = extended_name(disposition).or_else(|| plain_name(disposition));
-    let full = stated_name.as_ref().and_then(|name| sanitize(name, char::is_alphanumeric));
-    let extended = full.filter(|name| !name.is_ascii());
+    let resolved_name = stated_name.as_ref().and_then(|name| sanitize(name, char::is_alphanumeric));
+    let extended = resolved_name.filter(|name| !name.is_ascii());
     // Programs that don't support `filename*` use the platform's plain name.
     let plain = plain_name(disposition).filter(|_| extended.is_some()).or(stated_name);
     let name = plain
@@ -266,7 +267,7 @@ pub(crate) async fn respond<P: Ports>(
         }
         Some(found) => {
             let seal_context = found.seal_context();
-            let select = select_of_account(seal_context.account, seal_context.environment);
+            let select = select_by_account(seal_context.account, seal_context.environment);
             let branding = first_row(&ports.batch(vec![select]).await?, 0)?.unwrap_or_default();
             let call = (&seal_context, &found.sealed);
             repeat_call(service, ports, &request.origin, call, &wording.for_account(&branding))
@@ -339,7 +340,7 @@ mod tests {
     use super::attachment;
 
     #[test]
-    fn a_file_has_a_harmless_name() {
+    fn file_names_are_sanitized() {
         for (disposition, url, name) in [
             ("", "https://a.example/v2/files/report.pdf?x=1", "report.pdf"),
             ("attachment; filename=\"my photo.png\"", "https://a.example/x", "my_photo.png"),

@@ -3,6 +3,6 @@
 pub mod action_response;
 mod approval;
 pub mod download;
-mod paged;
+mod next_page_header;
 pub mod proxy;
 pub mod run;

@@ -2,20 +2,20 @@
 
 use super::action_response::{RenderedCall, ResponseOptions, render_response};
 use super::download;
-use super::paged::{add_next, may_have_next_page, short_json};
+use super::next_page_header::{add_next, may_have_next_page, short_json};
 use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::credentials::request_auth::DEFAULT_ACCEPT;
 use crate::credentials::usable::CredentialsQuery;
-use crate::http::body::unread;
+use crate::http::body::unread_body;
 use crate::http::context::{Context, Permit};
 use crate::http::handler::Handler;
 use crate::http::message::{Body, MAX_BUFFERED_BODY, NO_STORE, ProxiedResponse, Request, Response};
 use crate::http::problem::{Code, MAX_FAULTS, Problem};
-use crate::platform_calls::address::url_below;
+use crate::platform_calls::address::url_on_server;
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, invalid, retries};
 use crate::platform_calls::headers::{
-    AGENT, SERVER, SOURCE, rename_redirect, to_caller, to_platform,
+    AGENT, SERVER, SOURCE, forwarded_request_headers, forwarded_response_headers, rename_redirect,
 };
 use crate::platform_calls::links::path_below;
 use crate::ports::{Payload, Ports, StreamingResponse, user_agent};
@@ -39,7 +39,7 @@ pub fn handle<'a, P: Ports>(
 ) -> Result<Handler<'a>, Problem> {
     // The choice of the server does not matter: a path that is invalid below one server is invalid
     // below all.
-    if url_below("", context.argument(1), "").is_none() {
+    if url_on_server("", context.argument(1), "").is_none() {
         return Err(invalid("path", "must not contain `.` or `..` as a segment, encoded or not"));
     }
     let request = context.request;
@@ -89,12 +89,14 @@ impl ProxyCall<'_> {
         let payload = match &request.body {
             Body::Whole(bytes) => Payload::Bytes(bytes),
             Body::Stream | Body::TooLarge => Payload::Stream,
-            Body::Late | Body::Refused => return Err(unread(&request.body, MAX_BUFFERED_BODY)),
+            Body::TimedOut | Body::Refused => {
+                return Err(unread_body(&request.body, MAX_BUFFERED_BODY));
+            }
         };
         let headers = match &options {
             // An agent's request has the headers of MCP, which are not meant for the platform.
             Some(_) => agent_headers(request),
-            None => to_platform(&request.headers, &context.config().secret_headers),
+            None => forwarded_request_headers(&request.headers, &context.config().secret_headers),
         };
         let call = Call { method: request.method.clone(), url, headers, payload };
         let (connector, _) = client.connector_and_method()?;
@@ -139,7 +141,7 @@ impl ProxyCall<'_> {
             response.add(name, value);
         }
         let StreamingResponse { headers, body, .. } = platform_response.incoming;
-        let mut headers = to_caller(headers);
+        let mut headers = forwarded_response_headers(headers);
         rename_redirect(status, &mut headers);
         response.proxied = Some(ProxiedResponse { headers, body });
         Ok(response)
@@ -159,10 +161,10 @@ fn url(server: &str, request: &Request, path: &str) -> Option<String> {
     if path.starts_with("https://") || path.starts_with("http://") {
         // Platforms return absolute URLs for the next page.
         let path = path_below(server, server, path)?;
-        return url_below(server, &path, &request.query);
+        return url_on_server(server, &path, &request.query);
     }
     if path.is_empty() && !request.path.ends_with('/') {
-        let url = url_below(server, "", &request.query)?;
+        let url = url_on_server(server, "", &request.query)?;
         let address = server.trim_end_matches('/');
         // A URL without a path is treated like `/`.
         let has_path = address.matches('/').count() > 2;
@@ -171,7 +173,7 @@ fn url(server: &str, request: &Request, path: &str) -> Option<String> {
             rest.filter(|_| has_path).map_or(url.clone(), |rest| format!("{address}{rest}")),
         );
     }
-    url_below(server, path, &request.query)
+    url_on_server(server, path, &request.query)
 }
 
 /// The URL of the requested server, which must match a server of the catalog, either as a template

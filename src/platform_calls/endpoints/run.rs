@@ -13,7 +13,7 @@ use super::approval::{self, ApprovalRequest, RequestedApproval};
 use super::download;
 use crate::auth::Principal;
 use crate::catalog::action::render::ACCEPT;
-use crate::catalog::endpoints::respond::no_action;
+use crate::catalog::endpoints::respond::action_not_found;
 use crate::catalog::reader::{ActionLookup, Catalog};
 use crate::connect::endpoints::start::platform_removed;
 use crate::credentials::request_auth::DEFAULT_ACCEPT;
@@ -22,12 +22,12 @@ use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::message::{Body, Response};
 use crate::http::problem::{Code, Fault, Location, MAX_FAULTS, Problem};
-use crate::platform_calls::address::url_below;
+use crate::platform_calls::address::url_on_server;
 use crate::platform_calls::build::{Action, BuiltRequest, Input, build};
 use crate::platform_calls::client::{Call, CallTarget, PlatformClient, retries};
-use crate::platform_calls::flat::Flat;
+use crate::platform_calls::flat::FlatInput;
 use crate::platform_calls::headers::AGENT;
-use crate::platform_calls::lenient::coerced;
+use crate::platform_calls::lenient::coerce;
 use crate::platform_calls::schema::{self, faults};
 use crate::ports::{Payload, Ports, Random, StorageError, user_agent};
 use crate::storage::metering::Metered;
@@ -55,14 +55,14 @@ pub fn handle<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut unknown_members = None;
     let input = match &context.request.body {
         // An action may need no input, so an empty body is valid.
         Body::Whole(bytes) if bytes.is_empty() => b"{}".as_slice(),
         body => {
             unknown_members = context.body()?.finish().err();
-            let Body::Whole(bytes) = body else { return Err(Problem::no_route()) };
+            let Body::Whole(bytes) = body else { return Err(Problem::route_not_found()) };
             bytes
         }
     };
@@ -78,7 +78,7 @@ pub fn handle<'a, P: Ports>(
 }
 
 /// The locations of input, the most common first.
-const PLACES: [&str; 5] = ["path", "query", "body", "header", "cookie"];
+const LOCATIONS: [&str; 5] = ["path", "query", "body", "header", "cookie"];
 /// The member that contains the input in its flat form.
 const ARGUMENTS: &str = "arguments";
 
@@ -136,7 +136,8 @@ impl RunAction<'_> {
         let client = PlatformClient { context, principal, ports, usable, target, retries, permit };
         let own = action.server.as_deref().and_then(|template| client.server(template).ok());
         let server = own.map_or_else(|| client.first_server(), Ok)?;
-        let url = url_below(&server, &built.path, &built.query).unwrap_or_else(|| server.clone());
+        let url =
+            url_on_server(&server, &built.path, &built.query).unwrap_or_else(|| server.clone());
         let mut headers = built.headers;
         headers.push(("accept".to_owned(), accept));
         headers.push(user_agent());
@@ -185,7 +186,7 @@ fn check<'a, P: Ports>(
     let not_json = |_| Problem::new(Code::InvalidBody, "The body must be a JSON object.");
     let mut value: Value = json::from_bytes(body).map_err(not_json)?;
     let options = ResponseOptions::take_from(&mut value).map_err(invalid_input)?;
-    let flat = value.get(ARGUMENTS).is_some().then(|| Flat::new(&action.input));
+    let flat = value.get(ARGUMENTS).is_some().then(|| FlatInput::new(&action.input));
     let mut input = Cow::Borrowed(body);
     if let Some(flat) = &flat {
         let nested = input_from_arguments(flat, &value, body).map_err(invalid_input)?;
@@ -195,13 +196,13 @@ fn check<'a, P: Ports>(
     let invalid_input =
         |faults: Vec<schema::Fault>| invalid_input(map_to_arguments(flat.as_ref(), faults));
     if context.request.header(AGENT).is_some() {
-        value = coerced(&action.input, value);
+        value = coerce(&action.input, value);
         input = Cow::Owned(json::bytes(&value));
     }
     let mut input_faults = faults(&action.input, &value, ports);
     if action.method == Method::Get {
         for fault in input_faults.iter_mut().filter(|fault| fault.pointer == "/body") {
-            "can't be sent: a request with `GET` can't have a body".clone_into(&mut fault.what);
+            "can't be sent: a request with `GET` can't have a body".clone_into(&mut fault.message);
         }
     }
     if !input_faults.is_empty() {
@@ -219,14 +220,14 @@ fn check<'a, P: Ports>(
 fn action_detail(lookup: ActionLookup, platform: &str, key: &str) -> Result<Vec<u8>, Problem> {
     match lookup {
         ActionLookup::Found(action) => Ok(action),
-        ActionLookup::NoAction(near) => Err(no_action(platform, key, &near)),
+        ActionLookup::NoAction(near) => Err(action_not_found(platform, key, &near)),
         ActionLookup::NoPlatform => Err(platform_removed(platform)),
     }
 }
 
 /// Converts the flat arguments of a body to the action's input.
 fn input_from_arguments(
-    flat: &Flat<'_>,
+    flat: &FlatInput<'_>,
     body: &Value,
     text: &[u8],
 ) -> Result<String, Vec<schema::Fault>> {
@@ -235,10 +236,10 @@ fn input_from_arguments(
         #[serde(borrow)]
         arguments: BTreeMap<String, &'b RawValue>,
     }
-    let fault = |what: String| {
-        vec![schema::Fault { pointer: format!("/{ARGUMENTS}"), what, suggestion: None }]
+    let fault = |message: String| {
+        vec![schema::Fault { pointer: format!("/{ARGUMENTS}"), message, suggestion: None }]
     };
-    if let Some(place) = PLACES.iter().find(|place| body.get(**place).is_some()) {
+    if let Some(place) = LOCATIONS.iter().find(|place| body.get(**place).is_some()) {
         return Err(fault(format!("can't be sent together with `{place}`")));
     }
     let parsed: FlatBody<'_> =
@@ -247,7 +248,10 @@ fn input_from_arguments(
 }
 
 /// Moves faults of flat input to the arguments that they concern. Faults of structured input stay as they are.
-fn map_to_arguments(flat: Option<&Flat<'_>>, mut faults: Vec<schema::Fault>) -> Vec<schema::Fault> {
+fn map_to_arguments(
+    flat: Option<&FlatInput<'_>>,
+    mut faults: Vec<schema::Fault>,
+) -> Vec<schema::Fault> {
     if let Some(flat) = flat {
         for fault in &mut faults {
             fault.pointer = flat.pointer(&fault.pointer);
@@ -276,7 +280,7 @@ fn locate_members(mut problem: Problem, input: &Value) -> Problem {
                 input.get("properties").and_then(|places| places.get(place)?.get("properties"));
             known.is_some_and(|known| known.get(name).is_some())
         };
-        if let Some(place) = PLACES.iter().find(has) {
+        if let Some(place) = LOCATIONS.iter().find(has) {
             *detail = format!(
                 "`{name}` is a member of `{place}`: send `{{\"{place}\": {{\"{name}\": …}}}}`"
             );
@@ -287,13 +291,13 @@ fn locate_members(mut problem: Problem, input: &Value) -> Problem {
 
 /// The problem for input with these faults.
 pub(super) fn invalid_input(faults: Vec<schema::Fault>) -> Problem {
-    let fault = |schema::Fault { pointer, what, suggestion }| {
+    let fault = |schema::Fault { pointer, message, suggestion }| {
         let name = if pointer.is_empty() {
             "The body".to_owned()
         } else {
             format!("`{}`", shown(pointer.trim_start_matches('/')))
         };
-        let detail = format!("{name} {what}");
+        let detail = format!("{name} {message}");
         Fault { code: Code::InvalidBody, location: Location::Pointer(pointer), detail, suggestion }
     };
     let faults = faults.into_iter().take(MAX_FAULTS).map(fault).collect();

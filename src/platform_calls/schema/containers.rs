@@ -117,8 +117,8 @@ impl Check<'_> {
 
     fn report_unknown(&mut self, name: &str, known: Option<&Map<String, Value>>, at: &Pointer<'_>) {
         let names = known.into_iter().flatten().map(|(name, _)| name.as_str());
-        let meant = nearest(name, names, 1).pop();
-        let hint = meant.as_ref().map(|name| format!("; did you mean `{}`?", shown(name)));
-        self.suggest(at, format!("is unknown{}", hint.unwrap_or_default()), meant);
+        let nearest_name = nearest(name, names, 1).pop();
+        let hint = nearest_name.as_ref().map(|name| format!("; did you mean `{}`?", shown(name)));
+        self.suggest(at, format!("is unknown{}", hint.unwrap_or_default()), nearest_name);
     }
 }

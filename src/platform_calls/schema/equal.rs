@@ -5,28 +5,28 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 /// Whether two values are equal in JSON Schema, where `1` equals `1.0`.
-pub(super) fn is_equal(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Number(one), Value::Number(other)) => {
-            one == other
-                || one.as_f64().zip(other.as_f64()).is_some_and(|(a, b)| {
-                    a.partial_cmp(&b) == Some(Ordering::Equal) && !is_exact(one, other)
+pub(super) fn is_equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            left == right
+                || left.as_f64().zip(right.as_f64()).is_some_and(|(a, b)| {
+                    a.partial_cmp(&b) == Some(Ordering::Equal) && !is_exact(left, right)
                 })
         }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(a, b)| is_equal(a, b))
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(a, b)| is_equal(a, b))
         }
-        (Value::Object(one), Value::Object(other)) => {
+        (Value::Object(left), Value::Object(right)) => {
             let has = |(name, value): (&String, &Value)| {
-                other.get(name).is_some_and(|other| is_equal(value, other))
+                right.get(name).is_some_and(|right| is_equal(value, right))
             };
-            one.len() == other.len() && one.iter().all(has)
+            left.len() == right.len() && left.iter().all(has)
         }
-        _ => one == other,
+        _ => left == right,
     }
 }
 
 /// Whether both numbers are exact, so that a different spelling means a different number.
-fn is_exact(one: &serde_json::Number, other: &serde_json::Number) -> bool {
-    !one.is_f64() && !other.is_f64()
+fn is_exact(left: &serde_json::Number, right: &serde_json::Number) -> bool {
+    !left.is_f64() && !right.is_f64()
 }

@@ -38,7 +38,7 @@ pub struct Fault {
     /// The JSON Pointer of the value at fault (RFC 6901).
     pub pointer: String,
     /// The error, as the end of a sentence that begins with the value's name.
-    pub what: String,
+    pub message: String,
     pub suggestion: Option<String>,
 }
 
@@ -62,18 +62,23 @@ struct Check<'s> {
 }
 
 impl Check<'_> {
-    fn fault(&mut self, at: &Pointer<'_>, what: impl Into<String>) {
-        self.suggest(at, what, None);
+    fn fault(&mut self, at: &Pointer<'_>, message: impl Into<String>) {
+        self.suggest(at, message, None);
     }
 
-    fn suggest(&mut self, at: &Pointer<'_>, what: impl Into<String>, suggestion: Option<String>) {
+    fn suggest(
+        &mut self,
+        at: &Pointer<'_>,
+        message: impl Into<String>,
+        suggestion: Option<String>,
+    ) {
         if self.faults.len() < MAX_FAULTS {
-            self.faults.push(Fault { pointer: at.text(), what: what.into(), suggestion });
+            self.faults.push(Fault { pointer: at.text(), message: message.into(), suggestion });
         }
     }
 
     /// Returns the faults of a value under one schema, without reporting them.
-    fn faults_under(
+    fn faults_of_schema(
         &mut self,
         schema: &Value,
         value: &Value,
@@ -87,13 +92,13 @@ impl Check<'_> {
 
     fn is_valid(&mut self, schema: &Value, value: &Value, level: u32) -> bool {
         let nowhere = Pointer { parent: None, name: Name::Text("") };
-        self.faults_under(schema, value, &nowhere, level).is_empty()
+        self.faults_of_schema(schema, value, &nowhere, level).is_empty()
     }
 
     fn value(&mut self, schema: &Value, value: &Value, at: &Pointer<'_>, level: u32) {
         self.steps = self.steps.saturating_add(1);
-        let is_full = self.faults.len() >= MAX_FAULTS;
-        if level > MAX_LEVELS || self.steps > MAX_STEPS || is_full {
+        let has_max_faults = self.faults.len() >= MAX_FAULTS;
+        if level > MAX_LEVELS || self.steps > MAX_STEPS || has_max_faults {
             return;
         }
         let level = level.saturating_add(1);
@@ -164,9 +169,9 @@ impl Check<'_> {
             let names: Vec<&str> = known.iter().filter_map(Value::as_str).collect();
             let meant = value.as_str();
             let meant = meant.and_then(|text| nearest(text, names.iter().copied(), 1).pop());
-            let shown: Vec<String> = known.iter().take(20).map(Value::to_string).collect();
-            let end = if known.len() > shown.len() { ", …" } else { "" };
-            self.suggest(at, format!("must be one of {}{end}", shown.join(", ")), meant);
+            let allowed_values: Vec<String> = known.iter().take(20).map(Value::to_string).collect();
+            let end = if known.len() > allowed_values.len() { ", …" } else { "" };
+            self.suggest(at, format!("must be one of {}{end}", allowed_values.join(", ")), meant);
         }
         if let Some(expected) = schema.get("const").filter(|expected| !is_equal(expected, value)) {
             self.fault(at, format!("must be {expected}"));
@@ -187,9 +192,9 @@ impl Check<'_> {
         if let Some(any) = list("anyOf") {
             let mut nearest: Option<Vec<Fault>> = None;
             for schema in any {
-                let faults = self.faults_under(schema, value, at, level);
-                let is_nearer = |known: &Vec<Fault>| is_nearer(&faults, known);
-                if nearest.as_ref().is_none_or(is_nearer) {
+                let faults = self.faults_of_schema(schema, value, at, level);
+                let is_better_match = |known: &Vec<Fault>| is_better_match(&faults, known);
+                if nearest.as_ref().is_none_or(is_better_match) {
                     nearest = Some(faults);
                 }
             }
@@ -207,7 +212,7 @@ impl Check<'_> {
 
 /// Whether `faults` are deeper than `known`, or fewer at the same depth. Their schema is then more
 /// likely to be the intended one. An empty list counts as the deepest.
-fn is_nearer(faults: &[Fault], known: &[Fault]) -> bool {
+fn is_better_match(faults: &[Fault], known: &[Fault]) -> bool {
     let depth = |faults: &[Fault]| {
         let depth = |fault: &Fault| fault.pointer.matches('/').count();
         faults.iter().map(depth).min().unwrap_or(usize::MAX)

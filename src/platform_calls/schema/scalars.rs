@@ -7,7 +7,7 @@ use super::pointer::Pointer;
 
 impl Check<'_> {
     pub(super) fn number(&mut self, schema: &Map<String, Value>, number: f64, at: &Pointer<'_>) {
-        for (key, satisfies, what) in [
+        for (key, satisfies, message) in [
             ("minimum", (|n, limit| n >= limit) as fn(f64, f64) -> bool, "at least"),
             ("maximum", |n, limit| n <= limit, "at most"),
             ("exclusiveMinimum", |n, limit| n > limit, "greater than"),
@@ -18,7 +18,7 @@ impl Check<'_> {
             if limit.as_f64().is_some_and(|limit| !satisfies(number, limit)) {
                 // Print the limit as it is in the schema. Code that formats any number would add 10
                 // KB.
-                self.fault(at, format!("must be {what} {limit}"));
+                self.fault(at, format!("must be {message} {limit}"));
             }
         }
     }

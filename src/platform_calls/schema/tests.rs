@@ -20,13 +20,13 @@ impl Patterns for FewPatterns {
 
 fn faults_of(schema: &Value, value: &Value) -> Vec<(String, String)> {
     let faults = faults(schema, value, &FewPatterns).into_iter();
-    faults.map(|fault| (fault.pointer, fault.what)).collect()
+    faults.map(|fault| (fault.pointer, fault.message)).collect()
 }
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table with a case for each keyword")]
 fn each_keyword_is_checked() {
-    for (schema, good, bad, pointer, what) in [
+    for (schema, valid_value, invalid_value, pointer, message) in [
         (json!({"type": "string"}), json!("x"), json!(1), "", "must be a string"),
         (json!({"type": "array"}), json!([]), json!({}), "", "must be an array"),
         (
@@ -195,15 +195,15 @@ fn each_keyword_is_checked() {
         (json!(false), json!(1), json!(1), "!", "must be left out"),
         (json!({"format": "email", "contentEncoding": "base64"}), json!("x"), json!("y"), "?", ""),
     ] {
-        let fault = vec![(pointer.to_owned(), what.to_owned())];
+        let fault = vec![(pointer.to_owned(), message.to_owned())];
         match pointer {
             // Both values are valid.
-            "?" => assert_eq!(faults_of(&schema, &bad), [], "{schema}"),
+            "?" => assert_eq!(faults_of(&schema, &invalid_value), [], "{schema}"),
             // Both values are invalid.
-            "!" => assert_eq!(faults_of(&schema, &good)[0].1, what),
+            "!" => assert_eq!(faults_of(&schema, &valid_value)[0].1, message),
             _ => {
-                assert_eq!(faults_of(&schema, &good), [], "{schema} {good}");
-                assert_eq!(faults_of(&schema, &bad), fault, "{schema} {bad}");
+                assert_eq!(faults_of(&schema, &valid_value), [], "{schema} {valid_value}");
+                assert_eq!(faults_of(&schema, &invalid_value), fault, "{schema} {invalid_value}");
             }
         }
     }
@@ -257,8 +257,8 @@ fn at_most_twenty_allowed_values_are_listed() {
 
 #[test]
 fn recursive_schemas_terminate() {
-    let endless = json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}}});
-    assert_eq!(faults_of(&endless, &json!(1)), []);
+    let endless_schema = json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}}});
+    assert_eq!(faults_of(&endless_schema, &json!(1)), []);
     let tree = json!({
         "$ref": "#/$defs/t",
         "$defs": {"t": {"type": "object", "properties": {"next": {"$ref": "#/$defs/t"}}, "additionalProperties": false}},

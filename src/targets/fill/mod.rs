@@ -161,13 +161,14 @@ pub fn broken_rule(template: &str, field: &str, value: &str) -> Option<Rule> {
 /// `https://acme.pipedrive.com/` for `https://{company}.pipedrive.com`. The scheme and a trailing
 /// slash are optional. Returns `None` if the string does not match. Without a template, returns the
 /// string.
-pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<&'t str> {
+pub fn extract_field<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<&'t str> {
     let Some(template) = template else { return Some(text).filter(|text| !text.is_empty()) };
-    let bare = |text: &'t str| text.strip_prefix("https://").unwrap_or(text).trim_end_matches('/');
+    let without_scheme =
+        |text: &'t str| text.strip_prefix("https://").unwrap_or(text).trim_end_matches('/');
     let (before, after) = template.split_once(&format!("{{{field}}}"))?;
     let before = before.strip_prefix("https://").unwrap_or(before);
     let after = after.trim_end_matches('/');
-    let text = bare(text);
+    let text = without_scheme(text);
     let (start, rest) = text.split_at_checked(before.len())?;
     let (value, end) = rest.split_at_checked(rest.len().checked_sub(after.len())?)?;
     let is_described = start.eq_ignore_ascii_case(before) && end.eq_ignore_ascii_case(after);
@@ -177,14 +178,14 @@ pub fn unfill<'t>(template: Option<&str>, field: &str, text: &'t str) -> Option<
 /// Second-level labels of country domains under which domains can be registered, as in `co.uk` and
 /// `com.au`: the most common ones of the Public Suffix List (<https://publicsuffix.org>), which is
 /// too large for the Worker.
-const SECOND_LEVEL: [&str; 24] = [
+const SECOND_LEVEL_LABELS: [&str; 24] = [
     "ac", "biz", "co", "com", "edu", "firm", "gen", "go", "gob", "gov", "gv", "id", "in", "info",
     "ltd", "me", "ne", "net", "nom", "or", "org", "plc", "sch", "web",
 ];
 
 /// The variables whose values determine the owner of the host, and so the recipient of the data:
 /// all variables of a host whose registrable domain is not literal in the template.
-pub fn host_choosers(template: &str) -> Vec<&str> {
+pub fn host_variables(template: &str) -> Vec<&str> {
     let Some((_, Some((host, _)), _)) = split(template) else { return Vec::new() };
     if has_own_domain(host) {
         return Vec::new();
@@ -194,11 +195,11 @@ pub fn host_choosers(template: &str) -> Vec<&str> {
 
 /// Whether the host of a template ends with a dot and this variable, and all allowed values are
 /// registrable domains.
-pub fn ends_with_domain(template: &str, variable: &str, listed: &[String]) -> bool {
+pub fn ends_with_listed_domain(template: &str, variable: &str, allowed_values: &[String]) -> bool {
     let Some((_, Some((host, _)), _)) = split(template) else { return false };
     host.ends_with(&format!(".{{{variable}}}"))
-        && !listed.is_empty()
-        && listed.iter().all(|domain| has_own_domain(&format!(".{domain}")))
+        && !allowed_values.is_empty()
+        && allowed_values.iter().all(|domain| has_own_domain(&format!(".{domain}")))
 }
 
 /// Whether the template of a host ends with a literal registrable domain.
@@ -206,7 +207,7 @@ fn has_own_domain(host: &str) -> bool {
     let mut labels = literal_end(host).rsplit('.');
     let (last, second) = (labels.next().unwrap_or_default(), labels.next().unwrap_or_default());
     let is_second_level =
-        last.len() == 2 && SECOND_LEVEL.contains(&second.to_ascii_lowercase().as_str());
+        last.len() == 2 && SECOND_LEVEL_LABELS.contains(&second.to_ascii_lowercase().as_str());
     // The label before the first dot does not count, because it continues the value of a variable.
     labels.count() > usize::from(is_second_level)
 }

@@ -1,7 +1,7 @@
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_oneof, proptest};
 use proptest::strategy::{Just, Strategy};
 
-use super::{FillError, Rule, fill, fill_text, host_choosers};
+use super::{FillError, Rule, fill, fill_text, host_variables};
 
 /// Fills a template with the same value for all variables.
 fn fill_all_with(template: &str, value: &str) -> Result<String, String> {
@@ -51,8 +51,8 @@ fn values_and_literals_never_form_a_parent_segment() {
         ("https://example.com/a/.%2{a}/b", "E"),
         ("/a/%{a}%2e?x", "2e"),
     ] {
-        let refused = FillError::invalid("a", Rule::Path).to_string();
-        assert_eq!(fill_all_with(template, value), Err(refused), "{template}");
+        let rejected = FillError::invalid("a", Rule::Path).to_string();
+        assert_eq!(fill_all_with(template, value), Err(rejected), "{template}");
     }
 }
 
@@ -62,8 +62,8 @@ fn rejects_urls_over_the_limit() {
     assert!(fill_all_with("https://example.com/{a}", &"a".repeat(longest)).is_ok());
     assert!(fill_all_with("https://example.com/{a}", &"a".repeat(longest + 1)).is_err());
     assert!(fill_all_with("/{a}", &"a".repeat(4095)).is_ok());
-    let refused = fill_all_with("/{a}", &"a".repeat(4096)).unwrap_err();
-    assert!(refused.contains("4,096 characters"), "{refused}");
+    let rejected = fill_all_with("/{a}", &"a".repeat(4096)).unwrap_err();
+    assert!(rejected.contains("4,096 characters"), "{rejected}");
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn detects_variables_that_choose_the_host() {
         ("https://{a}.co.example", vec![]),
         ("https://{a}.example.io", vec![]),
     ] {
-        assert_eq!(host_choosers(template), expected, "{template}");
+        assert_eq!(host_variables(template), expected, "{template}");
     }
 }
 
@@ -280,7 +280,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_literal_part_of_a_host_stays(value in value(), other in value()) {
+    fn values_cannot_change_the_literal_part_of_a_host(value in value(), other in value()) {
         let values = |name: &str| match name {
             "a" => Some(value.as_str()),
             _ => Some(other.as_str()),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{check_url, no_webhook, response};
 use crate::auth::Principal;
-use crate::connect::endpoints::{decrypt_error, encrypt_error, no_vault_keys};
+use crate::connect::endpoints::{decrypt_error, encrypt_error, missing_vault_keys};
 use crate::connections::endpoints::create::internal_missing_field;
 use crate::http::context::Context;
 use crate::http::endpoint::Keyed;
@@ -24,7 +24,7 @@ use crate::webhooks::secret::{Secrets, seal_context};
 use crate::webhooks::statements::{self, NewWebhook};
 
 /// The values of a webhook from the request body.
-struct NewWebhookInput {
+struct WebhookInput {
     url: String,
     description: Option<String>,
     types: String,
@@ -36,7 +36,7 @@ pub fn create<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     let url = body.text("url");
     if let Some(url) = &url {
@@ -44,9 +44,9 @@ pub fn create<'a, P: Ports>(
     }
     body.finish()?;
     if context.config().vault_keys.is_empty() {
-        return Err(no_vault_keys());
+        return Err(missing_vault_keys());
     }
-    let new = NewWebhookInput {
+    let new = WebhookInput {
         url: url.ok_or_else(internal_missing_field)?,
         description: body.text("description"),
         types: json::text(&body.texts("types").unwrap_or_default()),
@@ -62,10 +62,10 @@ pub fn rotate_or_test<'a, P: Ports>(
     context: &'a Context<'a>,
     ports: &'a Metered<'a, P>,
 ) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut statements = Statements::default();
     let select = statements::select(&context.guard(), context.argument(0));
-    let webhook = statements.ask::<Webhook>(select);
+    let webhook = statements.push_query::<Webhook>(select);
     Ok(Handler::new(statements, move |results, principal| async move {
         let webhook = results.first(webhook)?;
         if context.endpoint == Keyed::RotateWebhook {
@@ -79,7 +79,7 @@ pub fn rotate_or_test<'a, P: Ports>(
 async fn store_webhook<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
-    new: &NewWebhookInput,
+    new: &WebhookInput,
     ports: &Metered<'_, P>,
 ) -> Result<Response, Problem> {
     let id = format!("wh_{}", ports.uuid());
@@ -98,7 +98,7 @@ async fn store_webhook<P: Ports>(
         request: context.request_id,
     };
     let insert = statements::insert(principal, &row, MAX_WEBHOOKS);
-    let sets = ports.batch(vec![insert, statements::select_own(principal, &id)]).await?;
+    let sets = ports.batch(vec![insert, statements::select_for_caller(principal, &id)]).await?;
     let Some(webhook) = first_row::<Webhook>(&sets, 1)? else {
         let detail =
             format!("This environment has {MAX_WEBHOOKS} webhooks already, which is the maximum.");
@@ -125,7 +125,7 @@ async fn rotate_secret<P: Ports>(
     let sealed = new.seal(keys, &seal_context, ports).map_err(encrypt_error)?;
     let secrets = (webhook.sealed.as_str(), &sealed);
     let rotate = statements::rotate(principal, id, secrets, context.now, context.request_id);
-    let sets = ports.batch(vec![rotate, statements::select_own(principal, id)]).await?;
+    let sets = ports.batch(vec![rotate, statements::select_for_caller(principal, id)]).await?;
     let webhook = first_row::<Webhook>(&sets, 1)?.ok_or_else(|| no_webhook(id))?;
     if webhook.written_by == context.request_id {
         return response(&webhook, Some(&new.current));
@@ -149,7 +149,7 @@ struct TestResult<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Example<'a> {
+struct TestEvent<'a> {
     id: &'a str,
     r#type: &'a str,
     occurred_at: Option<String>,
@@ -176,7 +176,7 @@ async fn send_test<P: Ports>(
     let keys = &context.config().vault_keys;
     let secrets = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
     let id = format!("test_{}", ports.uuid());
-    let body = json::bytes(&Example {
+    let body = json::bytes(&TestEvent {
         id: &id,
         r#type: "webhook.test",
         occurred_at: rfc3339(context.now),

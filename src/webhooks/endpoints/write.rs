@@ -18,7 +18,7 @@ const MAX_REPLAYED: u64 = 1000;
 
 /// `PATCH /v1/webhooks/{id}`
 pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     let clears = body.is_null("description");
     let url = body.text("url");
@@ -37,7 +37,7 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (guard, id) = (context.guard(), context.argument(0));
     let mut batch = Statements::default();
     let update = statements::update(&guard, id, &changes, context.now, context.request_id);
-    let webhook = batch.ask::<Webhook>(update);
+    let webhook = batch.push_query::<Webhook>(update);
     Ok(Handler::render(batch, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         response(&webhook, None)
@@ -46,9 +46,9 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 
 /// `DELETE /v1/webhooks/{id}`
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let (id, mut batch) = (context.argument(0), Statements::default());
-    let deleted = batch.ask::<ExistingRow>(statements::delete(&context.guard(), id));
+    let deleted = batch.push_query::<ExistingRow>(statements::delete(&context.guard(), id));
     Ok(Handler::delete(batch, deleted, move || no_webhook(id)))
 }
 
@@ -68,15 +68,15 @@ struct ReplayResult {
 
 /// `POST /v1/webhooks/{id}/replay`
 pub fn replay<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
-    context.no_query()?;
+    context.ensure_no_query()?;
     let mut body = context.body()?;
     body.finish()?;
     let event = |text: Option<String>| text.and_then(|text| EventId::parse(&text));
     let (from, to) = (event(body.text("from")).unwrap_or_default(), event(body.text("to")));
     let (guard, id, mut batch) = (context.guard(), context.argument(0), Statements::default());
-    let webhook = batch.ask::<Webhook>(statements::select(&guard, id));
+    let webhook = batch.push_query::<Webhook>(statements::select(&guard, id));
     let replay = Replay { from, to, limit: MAX_REPLAYED };
-    let rows = batch.ask::<ReplayedEvent>(statements::select_replayed(&guard, id, replay));
+    let rows = batch.push_query::<ReplayedEvent>(statements::select_replayed(&guard, id, replay));
     batch.run(statements::replay(&guard, id, replay, context.now));
     Ok(Handler::render(batch, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;

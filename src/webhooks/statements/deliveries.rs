@@ -5,7 +5,7 @@ use crate::events::EventId;
 use crate::events::statements::columns;
 use crate::ports::{Param, Statement};
 use crate::terms::DeliveryState;
-use crate::webhooks::attempt::{AttemptOutcome, DisableReason, LEASE_MS, Next};
+use crate::webhooks::attempt::{AttemptOutcome, DisableReason, LEASE_MS, NextState};
 
 /// Selects a row if any delivery is due.
 pub fn select_if_due(now: u64) -> Statement {
@@ -143,9 +143,9 @@ impl ClaimedDelivery<'_> {
         duration_ms: u64,
     ) -> Statement {
         let (state, next) = match outcome.next(attempts, now) {
-            Next::Delivered => (DeliveryState::Delivered, None),
-            Next::At(at) => (DeliveryState::Pending, Some(at)),
-            Next::Failed => (DeliveryState::Failed, None),
+            NextState::Delivered => (DeliveryState::Delivered, None),
+            NextState::At(at) => (DeliveryState::Pending, Some(at)),
+            NextState::Failed => (DeliveryState::Failed, None),
         };
         statement(
             "UPDATE deliveries \

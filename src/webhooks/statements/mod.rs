@@ -17,19 +17,24 @@ fn statement(sql: &'static str, params: Vec<Param>) -> Statement {
 }
 
 /// Joins the caller's key with the webhooks of its tenant.
-const OF_KEY: &str = "FROM api_keys k CROSS JOIN webhooks w ON w.account = k.account AND w.environment = k.environment";
+const FROM_WEBHOOKS_OF_CALLER: &str = "FROM api_keys k CROSS JOIN webhooks w ON w.account = k.account AND w.environment = k.environment";
 
 /// Selects all webhooks, oldest first. Not paginated, because their number is limited.
 pub fn select_all(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT w.* ").push(OF_KEY).push(" WHERE ").guard();
+    sql.push("SELECT w.* ").push(FROM_WEBHOOKS_OF_CALLER).push(" WHERE ").guard();
     sql.push(" ORDER BY w.created_at, w.id");
     sql.finish()
 }
 
 pub fn select(guard: &Guard<'_>, id: &str) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT w.* ").push(OF_KEY).push(" AND w.id = ").text(id).push(" WHERE ").guard();
+    sql.push("SELECT w.* ")
+        .push(FROM_WEBHOOKS_OF_CALLER)
+        .push(" AND w.id = ")
+        .text(id)
+        .push(" WHERE ")
+        .guard();
     sql.finish()
 }
 
@@ -75,7 +80,7 @@ pub fn insert(principal: &Principal, new: &NewWebhook<'_>, limit: u64) -> Statem
 }
 
 /// Selects a webhook of the caller's tenant.
-pub fn select_own(principal: &Principal, id: &str) -> Statement {
+pub fn select_for_caller(principal: &Principal, id: &str) -> Statement {
     statement(
         "SELECT * FROM webhooks WHERE account = ?1 AND environment = ?2 AND id = ?3",
         vec![
@@ -184,7 +189,7 @@ pub fn select_deliveries(guard: &Guard<'_>, id: &str, query: DeliveryQuery) -> S
         "SELECT e.id AS event_id, e.type, e.occurred_at, d.state, d.attempts, d.next_attempt_at, \
         d.attempted_at, d.status, d.error, d.duration_ms ",
     );
-    sql.push(OF_KEY).push(" AND w.id = ").text(id);
+    sql.push(FROM_WEBHOOKS_OF_CALLER).push(" AND w.id = ").text(id);
     sql.push(" CROSS JOIN deliveries d");
     match query.state {
         Some(state) => sql
@@ -212,7 +217,7 @@ pub struct Replay {
 
 /// Adds the condition that selects events of a replay that match the webhook's types.
 fn push_events(sql: &mut Sql<'_>, id: &str, replay: Replay) {
-    sql.push(OF_KEY).push(" AND w.id = ").text(id).push(" AND w.active = 1");
+    sql.push(FROM_WEBHOOKS_OF_CALLER).push(" AND w.id = ").text(id).push(" AND w.active = 1");
     sql.push(
         " CROSS JOIN events e INDEXED BY events_by_tenant ON e.account = w.account \
         AND e.environment = w.environment AND e.id >= ",

@@ -3,7 +3,10 @@
 use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::{Value, json};
 
-use super::{Browser, CALLBACK, app, at_consent, authorization_query, error, redirected, register};
+use super::{
+    Browser, CALLBACK, app, authorization_query, error, open_consent_page, redirect_target,
+    register,
+};
 use crate::connect::{response, text, value_of};
 use crate::support::{Api, anonymous, body, with_body, with_header};
 
@@ -91,7 +94,7 @@ fn other_errors_are_redirected_with_the_issuer() {
     let (api, id) = app();
     let client = register(&api, &id);
     let plain = [("code_challenge_method", "plain")];
-    for (more, code) in [
+    for (extra, code) in [
         (&[("response_type", "token")][..], "unsupported_response_type"),
         (&[("response_type", "")], "unsupported_response_type"),
         (&[("code_challenge", "")], "invalid_request"),
@@ -102,10 +105,11 @@ fn other_errors_are_redirected_with_the_issuer() {
         (&[("resource", "https://evil.example/mcp/x")], "invalid_target"),
         (&[("state", &"s".repeat(1025))], "invalid_request"),
     ] {
-        let response = Browser::default().authorize(&api, &id, &authorization_query(&client, more));
-        let (address, back) = redirected(&response);
+        let response =
+            Browser::default().authorize(&api, &id, &authorization_query(&client, extra));
+        let (address, back) = redirect_target(&response);
         assert_eq!(address, CALLBACK);
-        assert_eq!(value_of(&back, "error").as_deref(), Some(code), "{more:?}");
+        assert_eq!(value_of(&back, "error").as_deref(), Some(code), "{extra:?}");
         assert!(
             value_of(&back, "iss").unwrap().ends_with(&id) && value_of(&back, "state").is_some()
         );
@@ -142,14 +146,14 @@ fn a_client_of_another_endpoint_is_unknown() {
 fn metadata_documents_are_cached_and_shown_by_host() {
     let (api, id) = app();
     serve(&api, 200, &document());
-    let (_, page) = at_consent(&api, &id, CLIENT, &json!({}));
+    let (_, page) = open_consent_page(&api, &id, CLIENT, &json!({}));
     for shown in [
         "“Example Agent” (this name is not verified)",
         "<dt>Published by</dt><dd>agent.example</dd>",
     ] {
         assert!(text(&page).contains(shown), "{}", text(&page));
     }
-    at_consent(&api, &id, CLIENT, &json!({}));
+    open_consent_page(&api, &id, CLIENT, &json!({}));
     let sent = api.env.sent.borrow();
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert_eq!(sent[0].url, CLIENT);
@@ -224,7 +228,8 @@ fn client_names_are_escaped_and_visible() {
     let metadata = json!({"client_name": name, "redirect_uris": [CALLBACK]});
     let request = anonymous("POST", &format!("/mcp/{id}/register"));
     let registered = body(&api.send(&with_body(request, &metadata.to_string())));
-    let (_, page) = at_consent(&api, &id, registered["client_id"].as_str().unwrap(), &json!({}));
+    let (_, page) =
+        open_consent_page(&api, &id, registered["client_id"].as_str().unwrap(), &json!({}));
     let html = text(&page);
     assert!(!html.contains("<script>alert") && !html.contains('\u{202e}'), "{html}");
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;Claude&amp;"), "{html}");

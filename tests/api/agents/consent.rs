@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    ALL, Agent, Browser, CALLBACK, app, at_consent, authenticated, authorization_query,
-    consent_code, exchange, hidden_field, redirected, register, sent_to_app, with_form,
+    ALL, Agent, Browser, CALLBACK, app, authenticate_user, authorization_query, consent_code,
+    exchange, hidden_field, open_consent_page, redirect_target, register, start_app_sign_in,
+    with_form,
 };
 use crate::connect::{self, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, body, with_header};
@@ -19,18 +20,18 @@ fn forwarded_sign_in_links_do_not_work() {
     let client = register(&api, &id);
     let (attacker, victim) = (Browser::default(), Browser::default());
     // The attacker's authorization request is forwarded to a victim, who signs in at the app.
-    let request = sent_to_app(&api, &id, &attacker, &client);
-    let url = authenticated(&api, &request, &json!({"identity": "victim"}));
+    let request = start_app_sign_in(&api, &id, &attacker, &client);
+    let url = authenticate_user(&api, &request, &json!({"identity": "victim"}));
     assert_eq!(victim.open(&api, &url).status, 410);
     // The victim already has a cookie of their own request.
-    let own = sent_to_app(&api, &id, &victim, &client);
+    let own = start_app_sign_in(&api, &id, &victim, &client);
     assert_eq!(victim.open(&api, &url).status, 410);
     // The attacker signs in, and forwards the link to the victim.
-    let url = authenticated(&api, &request, &json!({"identity": "attacker"}));
+    let url = authenticate_user(&api, &request, &json!({"identity": "attacker"}));
     assert_eq!(victim.open(&api, &url).status, 410);
     // The failed attempts did not invalidate either request.
     assert_eq!(attacker.open(&api, &url).status, 200);
-    let url = authenticated(&api, &own, &json!({"identity": "victim"}));
+    let url = authenticate_user(&api, &own, &json!({"identity": "victim"}));
     let page = victim.open(&api, &url);
     assert_eq!(page.status, 200);
     // An attacker who knows the grant's id can't decide for the victim.
@@ -53,18 +54,18 @@ fn sign_in_links_work_once_and_survive_scanners() {
     let (api, id) = app();
     let client = register(&api, &id);
     let browser = Browser::default();
-    let request = sent_to_app(&api, &id, &browser, &client);
-    let url = authenticated(&api, &request, &json!({}));
+    let request = start_app_sign_in(&api, &id, &browser, &client);
+    let url = authenticate_user(&api, &request, &json!({}));
     assert_eq!(api.send(&browser.request("HEAD", &url)).status, 200);
     assert_eq!(api.send(&anonymous("GET", url.strip_prefix(ORIGIN).unwrap())).status, 410);
     assert_eq!(browser.open(&api, &url).status, 200);
     assert_eq!(browser.open(&api, &url).status, 410);
-    let late = authenticated(&api, &request, &json!({}));
+    let late = authenticate_user(&api, &request, &json!({}));
     api.env.wait(60_000);
     assert_eq!(browser.open(&api, &late).status, 410);
     api.env.wait(9 * 60_000);
-    let sent = json!({"request": request, "identity": "ann"});
-    let response = connect::send(&api, "POST", "/v1/agent-grants", &sent);
+    let payload = json!({"request": request, "identity": "ann"});
+    let response = connect::send(&api, "POST", "/v1/agent-grants", &payload);
     assert_eq!(
         (response.status, &body(&response)["errors"][0]["pointer"]),
         (400, &json!("/request"))
@@ -75,23 +76,23 @@ fn sign_in_links_work_once_and_survive_scanners() {
 fn requests_belong_to_the_app_of_their_account() {
     let (api, id) = app();
     let client = register(&api, &id);
-    let request = sent_to_app(&api, &id, &Browser::default(), &client);
+    let request = start_app_sign_in(&api, &id, &Browser::default(), &client);
     let all = connector_vault::terms::Scope::ALL;
     let other = api.env.key("other", connector_vault::terms::Environment::Test, &all, None);
-    let live = api.env.key("acme", connector_vault::terms::Environment::Live, &all, None);
-    let sent = json!({"request": request, "identity": "ann"}).to_string();
+    let live_key = api.env.key("acme", connector_vault::terms::Environment::Live, &all, None);
+    let payload = json!({"request": request, "identity": "ann"}).to_string();
     let before = api.env.dump();
-    for key in [other, live] {
+    for key in [other, live_key] {
         let path = crate::support::as_key(&key, "POST", "/v1/agent-grants");
-        let response = api.send(&crate::support::with_body(path, &sent));
+        let response = api.send(&crate::support::with_body(path, &payload));
         assert_eq!(
             (response.status, &body(&response)["errors"][0]["pointer"]),
             (400, &json!("/request"))
         );
     }
     for bad in ["", "ar_x", "ar_x.y", &request.replacen("ar_", "ar_A", 1)] {
-        let sent = json!({"request": bad, "identity": "ann"});
-        let response = connect::send(&api, "POST", "/v1/agent-grants", &sent);
+        let payload = json!({"request": bad, "identity": "ann"});
+        let response = connect::send(&api, "POST", "/v1/agent-grants", &payload);
         assert_eq!(response.status, 400, "{bad}");
     }
     let changed = |row: &String| !row.starts_with("api_keys");
@@ -107,7 +108,7 @@ fn the_consent_page_shows_client_access_and_destination() {
     }
     api.create(&json!({"platform": "plain", "identity": "bob", "identityType": "user"}));
     let client = register(&api, &id);
-    let (_, page) = at_consent(&api, &id, &client, &json!({"identityType": "user"}));
+    let (_, page) = open_consent_page(&api, &id, &client, &json!({"identityType": "user"}));
     let html = text(&page);
     for shown in [
         "Let “Sample Agent” use your accounts?",
@@ -127,8 +128,8 @@ fn the_consent_page_is_in_the_language_of_the_browser() {
     let (api, id) = app();
     let client = register(&api, &id);
     let browser = Browser::default();
-    let request = sent_to_app(&api, &id, &browser, &client);
-    let url = authenticated(&api, &request, &json!({"confirm": "destructive"}));
+    let request = start_app_sign_in(&api, &id, &browser, &client);
+    let url = authenticate_user(&api, &request, &json!({"confirm": "destructive"}));
     let request = with_header(browser.request("GET", &url), "accept-language", "de-DE,en;q=0.5");
     let html = text(&api.send(&request));
     for shown in [
@@ -145,7 +146,7 @@ fn the_consent_page_is_in_the_language_of_the_browser() {
 #[test]
 fn users_can_reduce_but_not_extend_access() {
     let restricted = json!({"platforms": ["acme", "keyed"], "access": "read"});
-    for (more, fields, granted) in [
+    for (extra, fields, granted) in [
         (json!({}), &[("access", "write"), ("accounts", "all")][..], "active write -"),
         (json!({}), &[("access", "read"), ("accounts", "all")], "active read -"),
         (json!({}), &[("accounts", "all")], "active read -"),
@@ -174,10 +175,10 @@ fn users_can_reduce_but_not_extend_access() {
     ] {
         let (api, id) = app();
         let client = register(&api, &id);
-        let (browser, page) = at_consent(&api, &id, &client, &more);
+        let (browser, page) = open_consent_page(&api, &id, &client, &extra);
         let grant = hidden_field(&page, "grant");
         let all = [&[("grant", grant.as_str()), ("decision", "allow")], fields].concat();
-        let (_, back) = redirected(&browser.decide(&api, &id, &all));
+        let (_, back) = redirect_target(&browser.decide(&api, &id, &all));
         let response = exchange(&api, &id, &client, &value_of(&back, "code").unwrap());
         assert_eq!(response.status, 200);
         assert_eq!(grants(&api), [granted], "{fields:?}");
@@ -186,7 +187,7 @@ fn users_can_reduce_but_not_extend_access() {
     }
     let (api, id) = app();
     let client = register(&api, &id);
-    let (browser, page) = at_consent(&api, &id, &client, &json!({"platforms": ["acme"]}));
+    let (browser, page) = open_consent_page(&api, &id, &client, &json!({"platforms": ["acme"]}));
     let grant = hidden_field(&page, "grant");
     for fields in [&[("accounts", "some")][..], &[("accounts", "some"), ("platform", "keyed")], &[]]
     {
@@ -199,7 +200,7 @@ fn users_can_reduce_but_not_extend_access() {
 fn only_the_consent_page_can_decide_and_only_once() {
     let (api, id) = app();
     let client = register(&api, &id);
-    let (browser, page) = at_consent(&api, &id, &client, &json!({}));
+    let (browser, page) = open_consent_page(&api, &id, &client, &json!({}));
     let grant = hidden_field(&page, "grant");
     let form = super::form(&[("grant", &grant), ("decision", "allow"), ("accounts", "all")]);
     let post = || with_form(browser.request("POST", &format!("/mcp/{id}/consent")), &form);
@@ -223,13 +224,13 @@ fn only_the_consent_page_can_decide_and_only_once() {
 fn a_user_who_declines_leaves_no_grant() {
     let (api, id) = app();
     let client = register(&api, &id);
-    let (browser, page) = at_consent(&api, &id, &client, &json!({}));
+    let (browser, page) = open_consent_page(&api, &id, &client, &json!({}));
     let grant = hidden_field(&page, "grant");
     for decision in ["decline", "allow"] {
         let fields = [("grant", grant.as_str()), ("decision", decision), ("accounts", "all")];
         let response = browser.decide(&api, &id, &fields);
         if decision == "decline" {
-            let (address, back) = redirected(&response);
+            let (address, back) = redirect_target(&response);
             let expected = [Some("access_denied"), Some("st&te"), None];
             let found = ["error", "state", "code"].map(|name| value_of(&back, name));
             assert_eq!(
@@ -262,8 +263,8 @@ fn agents_see_only_what_was_granted() {
     };
     let all = Agent::new(&api, &id, &ALL);
     assert_eq!(seen(&all), ["test::acme::default::ann", "test::keyed::default::ann"]);
-    let limited = [("access", "read"), ("accounts", "some"), ("platform", "keyed")];
-    assert_eq!(seen(&Agent::new(&api, &id, &limited)), ["test::keyed::default::ann"]);
+    let limited_fields = [("access", "read"), ("accounts", "some"), ("platform", "keyed")];
+    assert_eq!(seen(&Agent::new(&api, &id, &limited_fields)), ["test::keyed::default::ann"]);
     assert!(consent_code(&api, &id, &all.client, &ALL).len() >= 43);
 }
 
@@ -273,9 +274,9 @@ fn users_can_revoke_only_their_own_earlier_grants() {
         let (api, id) = app();
         let client = register(&api, &id);
         let own = Agent::new(&api, &id, &ALL);
-        let (of_bob, bobs) = at_consent(&api, &id, &client, &json!({"identity": "bob"}));
+        let (of_bob, bobs) = open_consent_page(&api, &id, &client, &json!({"identity": "bob"}));
         assert!(!text(&bobs).contains("Agents with access to your accounts"), "{}", text(&bobs));
-        let (browser, page) = at_consent(&api, &id, &client, &json!({}));
+        let (browser, page) = open_consent_page(&api, &id, &client, &json!({}));
         let listed = text(&page);
         assert!(
             listed.contains("Agents with access to your accounts")
@@ -317,7 +318,7 @@ fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
     let connection = "00000000-0000-4000-8000-000000000000";
     let limits =
         json!({"access": "read", "actions": ["acme/a", "acme/b*"], "connections": [connection]});
-    let (browser, page) = at_consent(&api, &id, &client, &limits);
+    let (browser, page) = open_consent_page(&api, &id, &client, &limits);
     let shown = text(&page);
     assert!(shown.contains("acme/a, acme/b*") && shown.contains(connection), "{shown}");
     let grant = hidden_field(&page, "grant");
@@ -327,7 +328,7 @@ fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
         ("accounts", "all"),
         ("access", "write"),
     ];
-    let (_, back) = redirected(&browser.decide(&api, &id, &fields));
+    let (_, back) = redirect_target(&browser.decide(&api, &id, &fields));
     let code = value_of(&back, "code").unwrap();
     let tokens = body(&exchange(&api, &id, &client, &code));
     assert_eq!(tokens["scope"], "read");
@@ -345,19 +346,19 @@ fn the_app_limits_what_can_be_granted_and_the_page_shows_it() {
     let seen = super::call(&api, &format!("/mcp/{id}"), token, "list_connections", &json!({}));
     assert_eq!(body(&seen)["result"]["structuredContent"]["total"], 0, "{}", text(&seen));
     // Contradictory form fields are rejected.
-    let request = sent_to_app(&api, &id, &Browser::default(), &client);
-    for (more, pointer) in [
+    let request = start_app_sign_in(&api, &id, &Browser::default(), &client);
+    for (extra, pointer) in [
         (json!({"actions": ["beta/a"], "platforms": ["acme"]}), "/actions"),
         (json!({"actions": ["acme"]}), "/actions/0"),
         (json!({"connections": ["x"]}), "/connections/0"),
     ] {
-        let mut sent = json!({"request": request, "identity": "ann"});
-        for (name, value) in more.as_object().unwrap() {
-            sent[name] = value.clone();
+        let mut payload = json!({"request": request, "identity": "ann"});
+        for (name, value) in extra.as_object().unwrap() {
+            payload[name] = value.clone();
         }
-        let response = connect::send(&api, "POST", "/v1/agent-grants", &sent);
-        assert_eq!(response.status, 400, "{more}");
-        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{more}");
+        let response = connect::send(&api, "POST", "/v1/agent-grants", &payload);
+        assert_eq!(response.status, 400, "{extra}");
+        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{extra}");
     }
 }
 
@@ -375,8 +376,8 @@ fn requests_that_a_user_does_not_decide_about_are_limited() {
     for _ in 0..20 {
         assert_eq!(ask("ann").status, 200);
     }
-    let refused = ask("ann");
-    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("600")));
+    let refusal = ask("ann");
+    assert_eq!((refusal.status, refusal.header("retry-after")), (429, Some("600")));
     assert_eq!(ask("bob").status, 200, "other users are not affected");
     let rows = || api.env.texts("SELECT id FROM agent_grants").len();
     assert_eq!(rows(), 21);

@@ -49,11 +49,11 @@ fn lists_grants_newest_first_and_deletes_them() {
     assert!(detail.contains("access was ended") && detail.contains("signs in"), "{detail}");
     // Only tokens that this service has signed get the message about the ended grant.
     let forged = agents[0].access.replacen('.', "A.", 1);
-    let refused = call(&api, &format!("/mcp/{id}"), &forged, "list_connections", &json!({}));
-    let refused = body(&refused);
+    let refusal = call(&api, &format!("/mcp/{id}"), &forged, "list_connections", &json!({}));
+    let refusal = body(&refusal);
     assert!(
-        refused["detail"].as_str().unwrap().contains("missing, invalid or expired"),
-        "{refused}"
+        refusal["detail"].as_str().unwrap().contains("missing, invalid or expired"),
+        "{refusal}"
     );
     let ended = refresh(&api, &id, &agents[0].client, &agents[0].refresh);
     assert_eq!(error(&ended), (400, "invalid_grant".to_owned()));
@@ -64,7 +64,7 @@ fn lists_grants_newest_first_and_deletes_them() {
 fn lists_only_grants_with_consent() {
     let (api, id) = app();
     let client = super::register(&api, &id);
-    super::at_consent(&api, &id, &client, &json!({}));
+    super::open_consent_page(&api, &id, &client, &json!({}));
     super::consent_code(&api, &id, &client, &ALL);
     assert_eq!(body(&api.get("/v1/agent-grants"))["rows"], json!([]));
 }
@@ -76,8 +76,8 @@ fn deleting_the_sign_in_deletes_its_grants() {
     assert_eq!(api.send(&api.request("DELETE", "/v1/agent-sign-in")).status, 204);
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
     // Configuring the sign-in again restores the endpoint's URL, but not the deleted grants.
-    let sent = json!({"type": "app", "url": "https://app.example/agents"});
-    let again = connect::send(&api, "PUT", "/v1/agent-sign-in", &sent);
+    let payload = json!({"type": "app", "url": "https://app.example/agents"});
+    let again = connect::send(&api, "PUT", "/v1/agent-sign-in", &payload);
     assert_eq!((again.status, super::id_of(&body(&again))), (201, id.clone()));
     assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
 }

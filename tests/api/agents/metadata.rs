@@ -136,7 +136,7 @@ fn refuses_calls_from_other_origins() {
 fn sign_in_pages_cannot_be_framed() {
     let (api, id) = app();
     let client = register(&api, &id);
-    let (_, consent) = super::at_consent(&api, &id, &client, &json!({}));
+    let (_, consent) = super::open_consent_page(&api, &id, &client, &json!({}));
     let error = Browser::default().authorize(&api, &id, &authorization_query("unknown", &[]));
     for page in [consent, error] {
         let policy = page.header("content-security-policy").unwrap();

@@ -37,8 +37,8 @@ pub fn settings() -> Vec<(&'static str, &'static str)> {
 /// Returns a service where the account's own app authenticates users, and the id of its MCP endpoint.
 pub fn app() -> (Api, String) {
     let api = connect::api_with(&settings());
-    let sent = json!({"type": "app", "url": APP});
-    let response = connect::send(&api, "PUT", "/v1/agent-sign-in", &sent);
+    let payload = json!({"type": "app", "url": APP});
+    let response = connect::send(&api, "PUT", "/v1/agent-sign-in", &payload);
     assert_eq!(response.status, 201, "{}", text(&response));
     let id = id_of(&body(&response));
     (api, id)
@@ -75,7 +75,7 @@ pub fn challenge() -> String {
 }
 
 /// The parameters of an authorization request. Later parameters replace earlier ones; an empty value removes one.
-pub fn authorization_query(client: &str, more: &[(&str, &str)]) -> String {
+pub fn authorization_query(client: &str, extra: &[(&str, &str)]) -> String {
     let challenge = challenge();
     let mut all = vec![
         ("response_type", "code"),
@@ -86,7 +86,7 @@ pub fn authorization_query(client: &str, more: &[(&str, &str)]) -> String {
         ("state", "st&te"),
         ("scope", "read write"),
     ];
-    for (name, value) in more {
+    for (name, value) in extra {
         all.retain(|(known, _)| known != name);
         if !value.is_empty() {
             all.push((name, value));
@@ -135,10 +135,10 @@ impl Browser {
     /// Opens a link, signs in as `identity` at the app, and continues.
     pub fn sign_in(&self, api: &Api, link: &str, identity: &str) -> Response {
         let response = self.get(api, link);
-        let (address, query) = redirected(&response);
+        let (address, query) = redirect_target(&response);
         assert_eq!((address.as_str(), response.body.len()), (APP, 0));
-        let sent = json!({"request": value_of(&query, "request"), "identity": identity});
-        let response = connect::send(api, "POST", "/v1/agent-grants", &sent);
+        let payload = json!({"request": value_of(&query, "request"), "identity": identity});
+        let response = connect::send(api, "POST", "/v1/agent-grants", &payload);
         if response.status != 201 {
             return response;
         }
@@ -187,7 +187,7 @@ pub fn with_form(request: Request, form: &str) -> Request {
 }
 
 /// The `Location` of a redirect without its query, and the query parameters.
-pub fn redirected(response: &Response) -> (String, Vec<(String, String)>) {
+pub fn redirect_target(response: &Response) -> (String, Vec<(String, String)>) {
     assert_eq!(response.status, 303, "{}", text(response));
     let location = response.header("location").unwrap();
     let (address, query) = location.split_once('?').unwrap();
@@ -213,27 +213,27 @@ pub fn hidden_field(page: &Response, name: &str) -> String {
 }
 
 /// An agent opens the authorization endpoint in a browser. Returns the request id that the app receives.
-pub fn sent_to_app(api: &Api, id: &str, browser: &Browser, client: &str) -> String {
+pub fn start_app_sign_in(api: &Api, id: &str, browser: &Browser, client: &str) -> String {
     let (address, query) =
-        redirected(&browser.authorize(api, id, &authorization_query(client, &[])));
+        redirect_target(&browser.authorize(api, id, &authorization_query(client, &[])));
     assert_eq!(address, APP);
     value_of(&query, "request").unwrap()
 }
 
 /// The app reports who the user is. Returns `continueUrl`.
-pub fn authenticated(api: &Api, request: &str, more: &Value) -> String {
-    let mut sent = json!({"request": request, "identity": "ann"});
-    for (name, value) in more.as_object().unwrap() {
-        sent[name] = value.clone();
+pub fn authenticate_user(api: &Api, request: &str, extra: &Value) -> String {
+    let mut payload = json!({"request": request, "identity": "ann"});
+    for (name, value) in extra.as_object().unwrap() {
+        payload[name] = value.clone();
     }
-    let response = connect::send(api, "POST", "/v1/agent-grants", &sent);
+    let response = connect::send(api, "POST", "/v1/agent-grants", &payload);
     assert_eq!(response.status, 201, "{}", text(&response));
     body(&response)["continueUrl"].as_str().unwrap().to_owned()
 }
 
 /// Signs in as `identity` in a new browser. Returns the browser, and the page that lists the user's
 /// grants.
-pub fn at_grants(api: &Api, id: &str, identity: &str) -> (Browser, Response) {
+pub fn open_grants_page(api: &Api, id: &str, identity: &str) -> (Browser, Response) {
     let browser = Browser::default();
     let page = browser.sign_in(api, &format!("/mcp/{id}/grants"), identity);
     assert_eq!(page.status, 200, "{}", text(&page));
@@ -242,25 +242,25 @@ pub fn at_grants(api: &Api, id: &str, identity: &str) -> (Browser, Response) {
 
 /// Opens an agent's link in a new browser and signs in as `identity` at the app. Returns the
 /// response.
-pub fn signed_in(api: &Api, link: &str, identity: &str) -> Response {
+pub fn sign_in_from_link(api: &Api, link: &str, identity: &str) -> Response {
     Browser::default().sign_in(api, link, identity)
 }
 
 /// Opens the consent page in a new browser. Returns the browser, and the grant id on the page.
-pub fn at_consent(api: &Api, id: &str, client: &str, more: &Value) -> (Browser, Response) {
+pub fn open_consent_page(api: &Api, id: &str, client: &str, extra: &Value) -> (Browser, Response) {
     let browser = Browser::default();
-    let request = sent_to_app(api, id, &browser, client);
-    let page = browser.open(api, &authenticated(api, &request, more));
+    let request = start_app_sign_in(api, id, &browser, client);
+    let page = browser.open(api, &authenticate_user(api, &request, extra));
     assert_eq!(page.status, 200, "{}", text(&page));
     (browser, page)
 }
 
 /// A user consents. Returns the code.
 pub fn consent_code(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) -> String {
-    let (browser, page) = at_consent(api, id, client, &json!({}));
+    let (browser, page) = open_consent_page(api, id, client, &json!({}));
     let grant = hidden_field(&page, "grant");
     let all = [("grant", grant.as_str()), ("decision", "allow")];
-    let (address, back) = redirected(&browser.decide(api, id, &[&all[..], fields].concat()));
+    let (address, back) = redirect_target(&browser.decide(api, id, &[&all[..], fields].concat()));
     assert_eq!(address, CALLBACK);
     assert_eq!(value_of(&back, "state").as_deref(), Some("st&te"));
     assert_eq!(value_of(&back, "iss").unwrap(), format!("{ORIGIN}/mcp/{id}"));
@@ -271,7 +271,7 @@ pub fn consent_code(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) 
 pub const ALL: [(&str, &str); 2] = [("access", "write"), ("accounts", "all")];
 
 /// Sends a request to the token endpoint.
-pub fn ask(api: &Api, id: &str, fields: &[(&str, &str)]) -> Response {
+pub fn request_token(api: &Api, id: &str, fields: &[(&str, &str)]) -> Response {
     api.send(&with_form(anonymous("POST", &format!("/mcp/{id}/token")), &form(fields)))
 }
 
@@ -293,7 +293,7 @@ pub fn exchange_request(id: &str, client: &str, code: &str) -> Request {
 
 pub fn refresh(api: &Api, id: &str, client: &str, token: &str) -> Response {
     let fields = [("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)];
-    ask(api, id, &fields)
+    request_token(api, id, &fields)
 }
 
 /// The tokens of an agent whose user has consented.

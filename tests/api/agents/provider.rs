@@ -13,8 +13,8 @@ use ring::signature::{
 use serde_json::{Value, json};
 
 use super::{
-    ALL, Agent, Browser, CALLBACK, authorization_query, exchange, hidden_field, id_of, redirected,
-    register, settings,
+    ALL, Agent, Browser, CALLBACK, authorization_query, exchange, hidden_field, id_of,
+    redirect_target, register, settings,
 };
 use crate::connect::{api_with, pairs, response, send, text, value_of};
 use crate::support::{Api, ORIGIN, body};
@@ -89,12 +89,12 @@ impl Signer {
 }
 
 /// Returns a service whose users sign in at the provider, and the id of its MCP endpoint.
-pub fn oidc(more: &Value) -> (Api, String) {
+pub fn oidc(extra: &Value) -> (Api, String) {
     let api = api_with(&settings());
     serve(&api);
     let mut sent =
         json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "a:secret"});
-    for (name, value) in more.as_object().unwrap() {
+    for (name, value) in extra.as_object().unwrap() {
         sent[name] = value.clone();
     }
     let response = send(&api, "PUT", "/v1/agent-sign-in", &sent);
@@ -104,7 +104,7 @@ pub fn oidc(more: &Value) -> (Api, String) {
 }
 
 /// Makes the provider return this ID token and these keys. Returns the requests that it receives.
-pub fn provide(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest>>> {
+pub fn serve_id_token(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<HttpRequest>>> {
     let sent = Rc::new(RefCell::new(Vec::new()));
     let (token, keys, noted) = (token.to_owned(), keys.to_vec(), Rc::clone(&sent));
     *api.env.platform.borrow_mut() = Box::new(move |request| {
@@ -127,16 +127,16 @@ fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) 
     let client = register(api, id);
     let browser = Browser::default();
     let (address, query) =
-        redirected(&browser.authorize(api, id, &authorization_query(&client, &[])));
+        redirect_target(&browser.authorize(api, id, &authorization_query(&client, &[])));
     assert_eq!(address, "https://id.example/authorize");
     (browser, client, query)
 }
 
 /// Opens an agent's link in a new browser. Returns the browser, and the parameters of the redirect
 /// to the provider.
-pub fn at_provider_for(api: &Api, link: &str) -> (Browser, Vec<(String, String)>) {
+pub fn open_link_at_provider(api: &Api, link: &str) -> (Browser, Vec<(String, String)>) {
     let browser = Browser::default();
-    let (address, query) = redirected(&browser.get(api, link));
+    let (address, query) = redirect_target(&browser.get(api, link));
     assert_eq!(address, "https://id.example/authorize");
     (browser, query)
 }
@@ -145,11 +145,11 @@ pub fn at_provider_for(api: &Api, link: &str) -> (Browser, Vec<(String, String)>
 pub fn sign_in_agent(api: &Api, id: &str, signer: &Signer) -> Agent {
     let (browser, client, query) = at_provider(api, id);
     let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(api, &query));
-    provide(api, &token, &[key("k", signer)]);
+    serve_id_token(api, &token, &[key("k", signer)]);
     let page = browser.open(api, &callback(id, &query));
     let grant = hidden_field(&page, "grant");
     let fields = [&[("grant", grant.as_str()), ("decision", "allow")][..], &ALL].concat();
-    let (_, back) = redirected(&browser.decide(api, id, &fields));
+    let (_, back) = redirect_target(&browser.decide(api, id, &fields));
     let response = exchange(api, id, &client, &value_of(&back, "code").unwrap());
     let tokens = body(&response);
     let [access, refresh] =
@@ -180,7 +180,7 @@ pub fn callback_request() -> (Api, Request) {
     let signer = Signer::ec();
     let (browser, _, query) = at_provider(&api, &id);
     let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
-    provide(&api, &token, &[key("k", &signer)]);
+    serve_id_token(&api, &token, &[key("k", &signer)]);
     let request = browser.request("GET", &callback(&id, &query));
     (api, request)
 }
@@ -189,14 +189,14 @@ pub fn callback_request() -> (Api, Request) {
 fn a_code_is_not_sent_to_a_provider_that_was_configured_later() {
     let (api, id) = oidc(&json!({}));
     let (browser, _, access) = at_provider(&api, &id);
-    let (lister, grants) = at_provider_for(&api, &format!("/mcp/{id}/grants"));
+    let (lister, grants) = open_link_at_provider(&api, &format!("/mcp/{id}/grants"));
     let link = format!("/mcp/{id}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1");
-    let (approver, approval) = at_provider_for(&api, &link);
+    let (approver, approval) = open_link_at_provider(&api, &link);
     api.env.wait(1);
     serve(&api);
     let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "another"});
     assert_eq!(send(&api, "PUT", "/v1/agent-sign-in", &sent).status, 200);
-    let received = provide(&api, "token", &[]);
+    let received = serve_id_token(&api, "token", &[]);
     for (browser, query) in [(browser, access), (lister, grants), (approver, approval)] {
         let page = browser.open(&api, &callback(&id, &query));
         assert_eq!(page.status, 410);
@@ -218,7 +218,7 @@ fn a_provider_can_require_that_users_approve_calls() {
         let signer = Signer::ec();
         let (browser, _, query) = at_provider(&api, &id);
         let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
-        provide(&api, &token, &[key("k", &signer)]);
+        serve_id_token(&api, &token, &[key("k", &signer)]);
         let page = browser.open(&api, &callback(&id, &query));
         let grant = hidden_field(&page, "grant");
         let own = [("grant", grant.as_str()), ("decision", "allow"), ("confirm", chosen)];
@@ -248,7 +248,7 @@ fn signs_in_with_rs256_and_es256_tokens() {
             assert_eq!(value_of(&query, name).as_deref(), Some(value), "{name}");
         }
         let token = signer.sign(&json!({"alg": algorithm, "kid": "k"}), &claims(&api, &query));
-        let sent = provide(&api, &token, &[key("other", &Signer::ec()), key("k", &signer)]);
+        let sent = serve_id_token(&api, &token, &[key("other", &Signer::ec()), key("k", &signer)]);
         let page = browser.open(&api, &callback(&id, &query));
         assert_eq!(page.status, 200, "{}", text(&page));
         assert!(text(&page).contains("that “ann@example.com” has connected"), "{}", text(&page));
@@ -270,7 +270,7 @@ fn signs_in_with_rs256_and_es256_tokens() {
 
         let grant = hidden_field(&page, "grant");
         let fields = [&[("grant", grant.as_str()), ("decision", "allow")][..], &ALL].concat();
-        let (address, back) = redirected(&browser.decide(&api, &id, &fields));
+        let (address, back) = redirect_target(&browser.decide(&api, &id, &fields));
         assert_eq!(address, CALLBACK);
         let response = exchange(&api, &id, &client, &value_of(&back, "code").unwrap());
         assert_eq!(response.status, 200, "{}", text(&response));
@@ -283,13 +283,13 @@ fn signs_in_with_rs256_and_es256_tokens() {
 }
 
 /// Changes a token's claims so that they are invalid.
-type Change = fn(&mut Value);
+type ClaimChange = fn(&mut Value);
 
 #[test]
 fn refuses_id_tokens_of_another_sign_in() {
     let (signer, stranger) = (Signer::rsa(), Signer::ec());
     let rs256 = json!({"alg": "RS256", "kid": "k"});
-    let changes: [(&str, Change); 16] = [
+    let changes: [(&str, ClaimChange); 16] = [
         ("another client", |claims| claims["aud"] = json!("other")),
         ("several clients without azp", |claims| claims["aud"] = json!(["vault", "other"])),
         ("authorized for another client", |claims| {
@@ -311,11 +311,11 @@ fn refuses_id_tokens_of_another_sign_in() {
         ("no address", |claims| claims["email"] = json!(null)),
     ];
     let (api, id) = oidc(&json!({"identityClaim": "email"}));
-    let refused = |token: &dyn Fn(&Value) -> String, keys: &[Value], what: &str| {
+    let assert_refused = |token: &dyn Fn(&Value) -> String, keys: &[Value], what: &str| {
         // Wait until the cached provider keys have expired.
         api.env.wait(10 * 60_000);
         let (browser, _, query) = at_provider(&api, &id);
-        provide(&api, &token(&claims(&api, &query)), keys);
+        serve_id_token(&api, &token(&claims(&api, &query)), keys);
         let page = browser.open(&api, &callback(&id, &query));
         assert_eq!(page.status, 503, "{what}: {}", text(&page));
         let log = page.log.unwrap();
@@ -327,28 +327,32 @@ fn refuses_id_tokens_of_another_sign_in() {
             change(&mut claims);
             signer.sign(&rs256, &claims)
         };
-        refused(&token, &[key("k", &signer)], what);
+        assert_refused(&token, &[key("k", &signer)], what);
     }
     let unsigned = |claims: &Value| {
         let part = |value: &Value| Base64UrlUnpadded::encode_string(value.to_string().as_bytes());
         format!("{}.{}.", part(&json!({"alg": "none"})), part(claims))
     };
-    refused(&unsigned, &[key("k", &signer)], "unsigned");
+    assert_refused(&unsigned, &[key("k", &signer)], "unsigned");
     // The header names a MAC algorithm, as in attacks that use the public key as the MAC secret.
     let mac = |claims: &Value| signer.sign(&json!({"alg": "HS256", "kid": "k"}), claims);
-    refused(&mac, &[key("k", &signer)], "HS256");
-    refused(
+    assert_refused(&mac, &[key("k", &signer)], "HS256");
+    assert_refused(
         &|claims| signer.sign(&json!({"alg": "RS256", "kid": "k", "crit": ["x"]}), claims),
         &[key("k", &signer)],
         "crit",
     );
-    refused(&|claims| signer.sign(&rs256, claims), &[key("other", &signer)], "an unknown key");
-    refused(
+    assert_refused(
+        &|claims| signer.sign(&rs256, claims),
+        &[key("other", &signer)],
+        "an unknown key",
+    );
+    assert_refused(
         &|claims| stranger.sign(&json!({"alg": "ES256", "kid": "k"}), claims),
         &[key("k", &Signer::ec())],
         "another key under the same id",
     );
-    refused(
+    assert_refused(
         &|claims| signer.sign(&rs256, claims) + "A",
         &[key("k", &signer)],
         "a changed signature",
@@ -358,8 +362,8 @@ fn refuses_id_tokens_of_another_sign_in() {
         key["use"] = json!("enc");
         key
     };
-    refused(&|claims| signer.sign(&rs256, claims), &[encryption], "a key for encryption");
-    refused(&|_| "a.b".to_owned(), &[key("k", &signer)], "no JWT");
+    assert_refused(&|claims| signer.sign(&rs256, claims), &[encryption], "a key for encryption");
+    assert_refused(&|_| "a.b".to_owned(), &[key("k", &signer)], "no JWT");
     assert_eq!(api.env.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
 }
 
@@ -370,7 +374,7 @@ fn refuses_a_callback_in_another_browser() {
     let (browser, _, query) = at_provider(&api, &id);
     let (other, _, others) = at_provider(&api, &id);
     let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
-    let sent = provide(&api, &token, &[key("k", &signer)]);
+    let sent = serve_id_token(&api, &token, &[key("k", &signer)]);
     let url = callback(&id, &query);
     assert_eq!(other.open(&api, &url).status, 410);
     assert_eq!(Browser::default().open(&api, &url).status, 410);
@@ -389,29 +393,29 @@ fn a_sign_in_that_is_repeated_opens_one_grant() {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
     let (browser, _, query) = at_provider(&api, &id);
-    let signed_in = |sub: &str| {
+    let sign_in_from_link = |sub: &str| {
         let mut claims = claims(&api, &query);
         claims["sub"] = json!(sub);
         let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
-        provide(&api, &token, &[key("k", &signer)]);
+        serve_id_token(&api, &token, &[key("k", &signer)]);
         browser.open(&api, &callback(&id, &query))
     };
-    let page = signed_in("ann");
+    let page = sign_in_from_link("ann");
     let grant = hidden_field(&page, "grant");
     let before = api.env.dump();
     // The same user sees the same page again.
-    assert_eq!(hidden_field(&signed_in("ann"), "grant"), grant);
+    assert_eq!(hidden_field(&sign_in_from_link("ann"), "grant"), grant);
     // Another user of the same browser must start a new sign-in.
-    assert_eq!(signed_in("bob").status, 410);
+    assert_eq!(sign_in_from_link("bob").status, 410);
     assert_eq!(api.env.dump(), before);
     let fields = [("grant", grant.as_str()), ("decision", "allow")];
     assert_eq!(browser.decide(&api, &id, &[&fields[..], &ALL].concat()).status, 303);
-    assert_eq!(signed_in("ann").status, 410);
+    assert_eq!(sign_in_from_link("ann").status, 410);
     assert_eq!(api.env.texts("SELECT id FROM agent_grants"), [grant]);
 }
 
 /// Inserts 1,000 audit entries of the user about targets of this type.
-fn exhaust(api: &Api, target_type: &str) {
+fn insert_audit_entries(api: &Api, target_type: &str) {
     let sql = format!(
         "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 1000) INSERT INTO audit (account, environment, id, at, action, actor_type, actor, target_type, target) SELECT 'acme', 'test', printf('aud_%011x%06xffffffff', {now}, n), {now}, 'x', 'person', 'ann', '{target_type}', n FROM n",
         now = api.env.now.get(),
@@ -426,8 +430,8 @@ fn a_user_can_sign_in_for_agents_1000_times_within_24_hours() {
         let signer = Signer::ec();
         let (browser, _, query) = at_provider(&api, &id);
         let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
-        provide(&api, &token, &[key("k", &signer)]);
-        exhaust(&api, target_type);
+        serve_id_token(&api, &token, &[key("k", &signer)]);
+        insert_audit_entries(&api, target_type);
         assert_eq!(browser.open(&api, &callback(&id, &query)).status, status, "{target_type}");
     }
 }
@@ -453,7 +457,7 @@ fn fetches_rotated_provider_keys() {
     for (signer, kid) in [(&first, "1"), (&second, "2"), (&second, "2")] {
         let (browser, _, query) = at_provider(&api, &id);
         let token = signer.sign(&json!({"alg": "ES256", "kid": kid}), &claims(&api, &query));
-        provide(&api, &token, &[key(kid, signer)]);
+        serve_id_token(&api, &token, &[key(kid, signer)]);
         assert_eq!(browser.open(&api, &callback(&id, &query)).status, 200, "{kid}");
     }
     let key_requests = api
@@ -472,7 +476,8 @@ fn redirects_to_the_agent_if_the_user_does_not_sign_in() {
     let (browser, _, parameters) = at_provider(&api, &id);
     let state = value_of(&parameters, "state").unwrap();
     let query = super::form(&[("error", "login_required"), ("state", &state)]);
-    let (address, back) = redirected(&browser.open(&api, &format!("/mcp/{id}/callback?{query}")));
+    let (address, back) =
+        redirect_target(&browser.open(&api, &format!("/mcp/{id}/callback?{query}")));
     assert_eq!(address, CALLBACK);
     assert_eq!(value_of(&back, "error").as_deref(), Some("access_denied"));
     let query = super::form(&[("code", "c"), ("state", &state), ("iss", "https://evil.example")]);
@@ -486,7 +491,7 @@ fn sign_in_needs_a_valid_key() {
     let signer = Signer::ec();
     let (browser, _, query) = at_provider(&api, &id);
     let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
-    provide(&api, &token, &[key("k", &signer)]);
+    serve_id_token(&api, &token, &[key("k", &signer)]);
     api.env.revoke(&api.key);
     assert_eq!(browser.open(&api, &callback(&id, &query)).status, 503);
     assert_eq!(api.env.texts("SELECT id FROM agent_grants"), Vec::<String>::new());
@@ -507,7 +512,7 @@ fn a_sign_in_that_changed_while_the_provider_responded_authenticates_no_user() {
         let signer = Signer::ec();
         let (browser, _, query) = at_provider(&api, &id);
         let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
-        provide(&api, &token, &[key("k", &signer)]);
+        serve_id_token(&api, &token, &[key("k", &signer)]);
         api.change_while(&format!("agent-grant-{at}"), "https://id.example/token", change);
         assert_eq!(browser.open(&api, &callback(&id, &query)).status, 503, "{change}");
         assert_eq!(api.env.texts("SELECT id FROM agent_grants"), Vec::<String>::new(), "{change}");
@@ -533,9 +538,9 @@ fn a_sign_in_that_changed_while_the_provider_responded_opens_no_link() {
         let connect = json!({"platform": "acme"});
         let started = body(&agent.call(&api, &id, "start_connect", &connect));
         let url = &started["result"]["structuredContent"]["authorizationUrl"];
-        let (browser, query) = at_provider_for(&api, url.as_str().unwrap());
+        let (browser, query) = open_link_at_provider(&api, url.as_str().unwrap());
         let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
-        provide(&api, &token, &[key("k", &signer)]);
+        serve_id_token(&api, &token, &[key("k", &signer)]);
         api.change_while(&format!("agent-link-{at}"), "https://id.example/token", change);
         let page = browser.open(&api, &callback(&id, &query));
         assert_eq!(page.status, 410, "{change}: {}", text(&page));

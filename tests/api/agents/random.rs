@@ -157,7 +157,7 @@ struct Simulation {
 
 enum RequestOutcome {
     /// The endpoint does not recognize the token.
-    Stranger,
+    UnknownToken,
     /// The request was refused. Contains the message, without the request id.
     Refused(Value),
     Done(Value),
@@ -205,7 +205,7 @@ impl Simulation {
     fn new_key(&mut self, tenant: usize) -> usize {
         let (account, environment) = TENANTS[tenant];
         let secret = self.api.env.key(account, environment, &Scope::ALL, None);
-        self.api.use_key(&secret);
+        self.api.mark_key_used(&secret);
         let scopes = SCOPES.map(|(scope, _)| scope).into();
         self.keys.push(Key { secret, is_revoked: false, scopes });
         self.keys.len() - 1
@@ -391,7 +391,7 @@ impl Simulation {
         let (api, key) = (&self.api, *key);
         let browser = Browser::default();
         let parameters = authorization_query(client, &[("scope", scope)]);
-        let (_, query) = redirected(&browser.authorize(api, endpoint, &parameters));
+        let (_, query) = redirect_target(&browser.authorize(api, endpoint, &parameters));
         let mut sent = sent;
         sent["request"] = json!(value_of(&query, "request").unwrap());
         let made = as_key(&self.keys[key].secret, "POST", "/v1/agent-grants");
@@ -401,7 +401,7 @@ impl Simulation {
         let id = hidden_field(&page, "grant");
         let mut fields = vec![("grant", id.as_str())];
         fields.extend(choice.iter().map(|(name, value)| (*name, value.as_str())));
-        let (_, back) = redirected(&browser.decide(api, endpoint, &fields));
+        let (_, back) = redirect_target(&browser.decide(api, endpoint, &fields));
         let code = value_of(&back, "code").unwrap();
         let tokens = body(&exchange(api, endpoint, client, &code));
         limits.scopes = scopes_of(limits.only_reads);
@@ -496,7 +496,7 @@ impl Simulation {
                 assert!(is_allowed, "{name} {arguments} with {limits:?}: {done}");
                 Some(done)
             }
-            RequestOutcome::Stranger => {
+            RequestOutcome::UnknownToken => {
                 assert!(!is_valid, "{name} {arguments} with {limits:?}");
                 assert_eq!((sent(&self.api).len(), self.attempts()), (0, before));
                 None
@@ -702,7 +702,7 @@ impl Simulation {
             return;
         }
         let reply = self.tool(caller_index, &path, "list_connections", &json!({}));
-        assert!(matches!(reply, RequestOutcome::Stranger), "{path}");
+        assert!(matches!(reply, RequestOutcome::UnknownToken), "{path}");
         if self.callers[caller_index].grant.is_some() {
             let secret = &self.callers[caller_index].secret;
             let response = self.api.send(&as_secret(secret, "GET", "/v1/vault/connections"));
@@ -740,7 +740,7 @@ impl Simulation {
             ("refresh_token", tokens[generation - 1].as_str()),
         ];
         fields.extend(scope.map(|scope| ("scope", scope)));
-        let response = ask(&self.api, endpoint, &fields);
+        let response = request_token(&self.api, endpoint, &fields);
         let only_reads = only_reads.unwrap_or(!granted_to_write);
         let is_too_much = !only_reads && !granted_to_write;
         let expected = if is_thief || !is_alive || !is_good {
@@ -850,7 +850,7 @@ impl Simulation {
 fn outcome_of(response: &Response) -> RequestOutcome {
     let mut document = body(response);
     match response.status {
-        401 => return RequestOutcome::Stranger,
+        401 => return RequestOutcome::UnknownToken,
         403 => {}
         _ => {
             assert_eq!(response.status, 200, "{document}");

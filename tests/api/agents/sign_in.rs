@@ -9,8 +9,8 @@ use crate::support::{Api, ORIGIN, body};
 
 const PATH: &str = "/v1/agent-sign-in";
 
-fn put(api: &Api, sent: &Value) -> (u16, Value) {
-    let response = send(api, "PUT", PATH, sent);
+fn put(api: &Api, payload: &Value) -> (u16, Value) {
+    let response = send(api, "PUT", PATH, payload);
     (response.status, body(&response))
 }
 
@@ -28,8 +28,8 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
         })
     );
     serve(&api);
-    let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "s3cret", "identityClaim": "email", "identityType": "user"});
-    let (status, oidc) = put(&api, &sent);
+    let payload = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "s3cret", "identityClaim": "email", "identityType": "user"});
+    let (status, oidc) = put(&api, &payload);
     assert_eq!((status, &oidc["endpoint"]), (200, &shown["endpoint"]), "{oidc}");
     assert_eq!(oidc["redirectUri"], format!("{ORIGIN}/mcp/{id}/callback"));
     assert_eq!((&oidc["hasSecret"], &oidc["url"]), (&json!(true), &Value::Null));
@@ -37,11 +37,11 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
     assert!(!api.env.dump().concat().contains("s3cret"));
     // The secret is kept only for the same issuer and client.
     for (client, secret, has) in [("vault", None, true), ("other", None, false)] {
-        let mut sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": client});
+        let mut payload = json!({"type": "oidc", "issuer": ISSUER, "clientId": client});
         if let Some(secret) = secret {
-            sent["clientSecret"] = secret;
+            payload["clientSecret"] = secret;
         }
-        let (status, shown) = put(&api, &sent);
+        let (status, shown) = put(&api, &payload);
         assert_eq!((status, &shown["hasSecret"]), (200, &json!(has)), "{client}");
         assert_eq!(shown["identityClaim"], "sub");
     }
@@ -68,7 +68,7 @@ fn the_redirect_uri_is_known_before_a_sign_in_is_configured() {
 fn invalid_sign_ins_are_reported_and_not_stored() {
     let api = api_with(&settings());
     let before = api.env.dump();
-    for (sent, pointers) in [
+    for (payload, pointers) in [
         (json!({}), &["/type"][..]),
         (json!({"type": "saml"}), &["/type"]),
         (json!({"type": "app"}), &["/url"]),
@@ -86,14 +86,14 @@ fn invalid_sign_ins_are_reported_and_not_stored() {
         (json!({"type": "oidc", "issuer": ORIGIN, "clientId": "c"}), &["/issuer"]),
         (json!({"type": "app", "url": "https://app.example", "extra": 1}), &["/extra"]),
     ] {
-        let (status, problem) = put(&api, &sent);
+        let (status, problem) = put(&api, &payload);
         let found: Vec<_> = problem["errors"]
             .as_array()
             .unwrap()
             .iter()
             .map(|fault| fault["pointer"].as_str().unwrap())
             .collect();
-        assert_eq!((status, found.as_slice()), (400, pointers), "{sent}");
+        assert_eq!((status, found.as_slice()), (400, pointers), "{payload}");
     }
     let rows = |all: Vec<String>| {
         all.into_iter().filter(|row| row.starts_with("agent")).collect::<Vec<_>>()
@@ -104,7 +104,7 @@ fn invalid_sign_ins_are_reported_and_not_stored() {
 #[test]
 fn an_issuer_must_be_an_openid_provider() {
     let api = api_with(&settings());
-    let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault"});
+    let payload = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault"});
     let other = json!({"issuer": "https://other.example", "authorization_endpoint": "https://id.example/a", "token_endpoint": "https://id.example/t", "jwks_uri": "https://id.example/k"});
     let local = json!({"issuer": ISSUER, "authorization_endpoint": "https://id.example/a", "token_endpoint": "https://169.254.169.254/t", "jwks_uri": "https://id.example/k"});
     for (status, document) in
@@ -112,7 +112,7 @@ fn an_issuer_must_be_an_openid_provider() {
     {
         let answered = document.clone();
         *api.env.platform.borrow_mut() = Box::new(move |_| connect::response(status, &answered));
-        let (status, problem) = put(&api, &sent);
+        let (status, problem) = put(&api, &payload);
         assert_eq!(
             (status, &problem["errors"][0]["pointer"]),
             (400, &json!("/issuer")),
@@ -128,7 +128,7 @@ fn reports_missing_configuration() {
         api_with(&all)
     };
     let app = json!({"type": "app", "url": "https://app.example"});
-    for (name, sent) in [
+    for (name, payload) in [
         ("BASE_URL", app.clone()),
         ("SESSION_SECRET", app),
         (
@@ -136,7 +136,7 @@ fn reports_missing_configuration() {
             json!({"type": "oidc", "issuer": ISSUER, "clientId": "c", "clientSecret": "s"}),
         ),
     ] {
-        let (status, problem) = put(&without(name), &sent);
+        let (status, problem) = put(&without(name), &payload);
         assert_eq!(status, 503, "{name}");
         assert!(problem["detail"].as_str().unwrap().contains(name), "{problem}");
     }
@@ -188,8 +188,8 @@ fn a_key_that_ended_while_the_provider_responded_configures_nothing() {
                 (entries, rows)
             };
             let before = changed(&api);
-            let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "evil"});
-            let (status, problem) = put(&api, &sent);
+            let payload = json!({"type": "oidc", "issuer": ISSUER, "clientId": "evil"});
+            let (status, problem) = put(&api, &payload);
             assert_eq!(status, 401, "{change}: {problem}");
             assert_eq!(changed(&api), before, "{change}");
         }
@@ -201,7 +201,7 @@ fn a_secret_that_another_request_stored_meanwhile_is_kept() {
     let (mut api, _) = oidc(&json!({}));
     let change = "UPDATE agent_endpoints SET sealed = 'tests.rotated'";
     change_meanwhile(&mut api, "agent-sign-in-secret", change);
-    let sent = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault"});
-    assert_eq!(put(&api, &sent).0, 200);
+    let payload = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault"});
+    assert_eq!(put(&api, &payload).0, 200);
     assert_eq!(api.env.texts("SELECT sealed FROM agent_endpoints"), ["tests.rotated"]);
 }

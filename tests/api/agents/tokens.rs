@@ -4,8 +4,8 @@ use connector_vault::auth::Shard;
 use serde_json::json;
 
 use super::{
-    ALL, Agent, CALLBACK, VERIFIER, app, ask, consent_code, error, exchange, form, refresh,
-    register, with_form,
+    ALL, Agent, CALLBACK, VERIFIER, app, consent_code, error, exchange, form, refresh, register,
+    request_token, with_form,
 };
 use crate::connect::text;
 use crate::support::{Api, HOME, ORIGIN, anonymous, body};
@@ -25,11 +25,11 @@ fn a_code_is_exchanged_by_its_client_with_its_verifier() {
     let other = {
         let metadata = json!({"client_name": "Other", "redirect_uris": [CALLBACK]});
         let request = anonymous("POST", &format!("/mcp/{id}/register"));
-        let made = api.send(&crate::support::with_body(request, &metadata.to_string()));
-        body(&made)["client_id"].as_str().unwrap().to_owned()
+        let created_response = api.send(&crate::support::with_body(request, &metadata.to_string()));
+        body(&created_response)["client_id"].as_str().unwrap().to_owned()
     };
     let code = consent_code(&api, &id, &client, &ALL);
-    let good = [
+    let valid_fields = [
         ("grant_type", "authorization_code"),
         ("client_id", client.as_str()),
         ("code", code.as_str()),
@@ -37,11 +37,11 @@ fn a_code_is_exchanged_by_its_client_with_its_verifier() {
         ("redirect_uri", CALLBACK),
     ];
     let with = |name: &str, value: &str| {
-        let fields = good.map(|(known, own)| {
+        let fields = valid_fields.map(|(known, own)| {
             (known, if known == name { value.to_owned() } else { own.to_owned() })
         });
         let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        error(&ask(&api, &id, &fields))
+        error(&request_token(&api, &id, &fields))
     };
     let stolen = "x".repeat(43);
     for (name, value, expected) in [
@@ -60,16 +60,16 @@ fn a_code_is_exchanged_by_its_client_with_its_verifier() {
     ] {
         assert_eq!(with(name, value), (400, expected.to_owned()), "{name} {value}");
     }
-    let resource = [&good[..], &[("resource", "https://evil.example")]].concat();
-    assert_eq!(error(&ask(&api, &id, &resource)), (400, "invalid_target".to_owned()));
+    let resource = [&valid_fields[..], &[("resource", "https://evil.example")]].concat();
+    assert_eq!(error(&request_token(&api, &id, &resource)), (400, "invalid_target".to_owned()));
     let json = crate::support::with_body(anonymous("POST", &format!("/mcp/{id}/token")), "{}");
     assert_eq!(error(&api.send(&json)), (400, "invalid_request".to_owned()));
-    let twice = format!("{}&code={code}", form(&good));
+    let twice = format!("{}&code={code}", form(&valid_fields));
     let twice = with_form(anonymous("POST", &format!("/mcp/{id}/token")), &twice);
     assert_eq!(error(&api.send(&twice)), (400, "invalid_request".to_owned()));
 
     let right = format!("{ORIGIN}/mcp/{id}");
-    let response = ask(&api, &id, &[&good[..], &[("resource", &right)]].concat());
+    let response = request_token(&api, &id, &[&valid_fields[..], &[("resource", &right)]].concat());
     assert_eq!(response.status, 200, "{}", text(&response));
     assert_eq!(response.header("cache-control"), Some("private, no-store"));
     let tokens = body(&response);
@@ -134,22 +134,22 @@ fn new_refresh_token(response: &connector_vault::http::Response) -> String {
 }
 
 #[test]
-fn concurrent_refreshes_and_retries_stay_in_one_generation() {
+fn concurrent_and_retried_refreshes_return_the_same_refresh_token() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
-    let ask = |token: &str| refresh(&api, &id, &agent.client, token);
-    let second = new_refresh_token(&ask(&agent.refresh));
-    assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
+    let request_token = |token: &str| refresh(&api, &id, &agent.client, token);
+    let second = new_refresh_token(&request_token(&agent.refresh));
+    assert_eq!(new_refresh_token(&request_token(&agent.refresh)), second);
     // The predecessor stays valid until the successor is first used, even a day later.
     api.env.wait(24 * 3_600_000);
-    assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
-    let third = new_refresh_token(&ask(&second));
+    assert_eq!(new_refresh_token(&request_token(&agent.refresh)), second);
+    let third = new_refresh_token(&request_token(&second));
     // Then the predecessor stays valid for another minute.
     api.env.wait(59_999);
-    assert_eq!(new_refresh_token(&ask(&agent.refresh)), second);
-    assert_eq!(new_refresh_token(&ask(&second)), third);
-    let fourth = new_refresh_token(&ask(&third));
-    assert_eq!(new_refresh_token(&ask(&second)), third);
+    assert_eq!(new_refresh_token(&request_token(&agent.refresh)), second);
+    assert_eq!(new_refresh_token(&request_token(&second)), third);
+    let fourth = new_refresh_token(&request_token(&third));
+    assert_eq!(new_refresh_token(&request_token(&second)), third);
     assert_ne!(fourth, third);
     assert_eq!(count(&api), 1);
 }
@@ -173,7 +173,7 @@ fn a_replayed_refresh_token_revokes_the_grant() {
 }
 
 #[test]
-fn a_refresh_token_belongs_to_its_client_and_endpoint_and_grants_no_more() {
+fn a_refresh_token_works_only_for_its_client_endpoint_and_scopes() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
     let other = "https://agent.example/client.json";
@@ -186,8 +186,11 @@ fn a_refresh_token_belongs_to_its_client_and_endpoint_and_grants_no_more() {
             ("scope", scope),
         ]
     };
-    assert_eq!(error(&ask(&api, &id, &fields("read write"))), (400, "invalid_scope".to_owned()));
-    assert_eq!(body(&ask(&api, &id, &fields("read")))["scope"], "read");
+    assert_eq!(
+        error(&request_token(&api, &id, &fields("read write"))),
+        (400, "invalid_scope".to_owned())
+    );
+    assert_eq!(body(&request_token(&api, &id, &fields("read")))["scope"], "read");
     // An access token is not accepted as a refresh token, or a refresh token as an access token.
     assert_eq!(error(&refresh(&api, &id, &agent.client, &agent.access)), invalid_grant());
     let swapped = Agent { access: agent.refresh.clone(), ..agent };
@@ -195,7 +198,7 @@ fn a_refresh_token_belongs_to_its_client_and_endpoint_and_grants_no_more() {
 }
 
 #[test]
-fn an_access_token_lives_an_hour_and_a_grant_thirty_idle_days() {
+fn access_tokens_last_an_hour_and_idle_grants_thirty_days() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     api.env.wait(3_599_999);
@@ -238,7 +241,7 @@ fn a_grant_ends_with_its_key() {
 }
 
 #[test]
-fn an_agent_that_asked_only_for_reading_gets_insufficient_scope() {
+fn an_agent_that_requested_only_reads_gets_insufficient_scope() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     let read = [
@@ -247,7 +250,7 @@ fn an_agent_that_asked_only_for_reading_gets_insufficient_scope() {
         ("refresh_token", agent.refresh.as_str()),
         ("scope", "read"),
     ];
-    let tokens = body(&ask(&api, &id, &read));
+    let tokens = body(&request_token(&api, &id, &read));
     let agent = Agent { access: tokens["access_token"].as_str().unwrap().to_owned(), ..agent };
     let response = agent.call(&api, &id, "start_connect", &json!({"platform": "acme"}));
     assert_eq!(response.status, 403, "{}", text(&response));
@@ -261,7 +264,7 @@ fn an_agent_that_asked_only_for_reading_gets_insufficient_scope() {
 }
 
 #[test]
-fn an_agent_whose_user_allowed_only_reading_gets_an_error_of_the_tool() {
+fn an_agent_whose_user_allowed_only_reads_gets_a_tool_error() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
     let response = agent.call(&api, &id, "start_connect", &json!({"platform": "acme"}));

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::provider::{
-    Signer, at_provider_for, callback, claims, key, oidc, provide, sign_in_agent,
+    Signer, callback, claims, key, oidc, open_link_at_provider, serve_id_token, sign_in_agent,
 };
-use super::{ALL, Agent, Browser, app, at_grants, hidden_field};
+use super::{ALL, Agent, Browser, app, hidden_field, open_grants_page};
 use crate::connect::{self, text};
 use crate::support::{Api, anonymous, body, with_header};
 
@@ -17,7 +17,7 @@ fn has_access(api: &Api, id: &str, agent: &Agent) -> bool {
 fn users_see_and_end_their_own_grants() {
     let (api, id) = app();
     let agents = [Agent::new(&api, &id, &ALL), Agent::new(&api, &id, &ALL)];
-    let (browser, page) = at_grants(&api, &id, "ann");
+    let (browser, page) = open_grants_page(&api, &id, "ann");
     assert_eq!(text(&page).matches("name=\"end\"").count(), 2);
     let next = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(next.status, 200, "{}", text(&next));
@@ -26,15 +26,15 @@ fn users_see_and_end_their_own_grants() {
     let entry = "SELECT json_array(actor_type, actor) AS row FROM audit WHERE action = 'agent_grant.revoked'";
     assert_eq!(api.env.texts(entry), ["[\"person\",\"ann\"]"]);
     // Submitting the same form twice does not end another grant.
-    let again = api.send(&browser.end_first_grant(&id, &page));
-    assert_eq!(text(&again).matches("name=\"end\"").count(), 1);
-    let last = api.send(&browser.end_first_grant(&id, &again));
+    let repeated_response = api.send(&browser.end_first_grant(&id, &page));
+    assert_eq!(text(&repeated_response).matches("name=\"end\"").count(), 1);
+    let last = api.send(&browser.end_first_grant(&id, &repeated_response));
     assert!(text(&last).contains("No agent has access to your accounts."), "{}", text(&last));
     assert!(!agents.iter().any(|agent| has_access(&api, &id, agent)));
 }
 
 #[test]
-fn a_person_at_the_address_for_agents_gets_a_page() {
+fn a_browser_that_opens_the_mcp_url_gets_a_page() {
     let (api, id) = app();
     let at = |path: &str, accept: &str| {
         let request = with_header(anonymous("GET", path), "accept-language", "de");
@@ -72,17 +72,17 @@ fn the_page_reads_endpoint_and_branding_in_one_batch() {
     };
     let link = format!("/mcp/{id}/grants");
     assert_eq!(calls(&|| Browser::default().get(&api, &link).status), 1);
-    let (browser, page) = at_grants(&api, &id, "ann");
+    let (browser, page) = open_grants_page(&api, &id, "ann");
     assert_eq!(calls(&|| api.send(&browser.end_first_grant(&id, &page)).status), 2);
 }
 
 #[test]
-fn only_its_user_can_end_a_grant() {
+fn only_the_user_of_a_grant_can_end_it() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
-    let (browser, page) = at_grants(&api, &id, "ann");
+    let (browser, page) = open_grants_page(&api, &id, "ann");
     // Another user sees nothing, and can't end a grant by its id.
-    let (bob, of_bob) = at_grants(&api, &id, "bob");
+    let (bob, of_bob) = open_grants_page(&api, &id, "bob");
     assert!(!text(&of_bob).contains("name=\"end\""), "{}", text(&of_bob));
     let form = browser.end_first_grant(&id, &page);
     let with = |request: &connector_vault::http::Request, name: &str, value: Option<&str>| {
@@ -96,12 +96,12 @@ fn only_its_user_can_end_a_grant() {
     let cookie = bob.cookie.borrow().clone();
     let other_browser = with(&form, "cookie", cookie.as_deref());
     let cross_site = with(&form, "sec-fetch-site", Some("cross-site"));
-    let elsewhere = with(&form, "origin", Some("https://evil.example"));
+    let cross_site_request = with(&form, "origin", Some("https://evil.example"));
     for (what, request, status) in [
         ("another browser", other_browser, 410),
         ("no cookie", with(&form, "cookie", None), 410),
         ("a page of another site", cross_site, 403),
-        ("another origin", elsewhere, 403),
+        ("another origin", cross_site_request, 403),
     ] {
         assert_eq!(api.send(&request).status, status, "{what}");
         assert!(has_access(&api, &id, &agent), "{what}");
@@ -116,22 +116,22 @@ fn only_its_user_can_end_a_grant() {
 }
 
 #[test]
-fn a_link_to_the_page_is_worthless_in_another_browser() {
+fn a_link_to_the_grants_page_is_rejected_in_another_browser() {
     let (api, id) = app();
     let agent = Agent::new(&api, &id, &ALL);
     let browser = Browser::default();
     let response = browser.get(&api, &format!("/mcp/{id}/grants"));
-    let (_, query) = super::redirected(&response);
-    let sent = json!({"request": connect::value_of(&query, "request"), "identity": "ann"});
-    let created = connect::send(&api, "POST", "/v1/agent-grants", &sent);
+    let (_, query) = super::redirect_target(&response);
+    let payload = json!({"request": connect::value_of(&query, "request"), "identity": "ann"});
+    let created = connect::send(&api, "POST", "/v1/agent-grants", &payload);
     let next = body(&created)["continueUrl"].as_str().unwrap().to_owned();
     assert_eq!(Browser::default().open(&api, &next).status, 410);
     assert_eq!(browser.open(&api, &next.replace("ag_", "ag_A")).status, 410);
     assert_eq!(browser.open(&api, &next).status, 200);
     // The link no longer works once the sign-in has changed.
     api.env.wait(1);
-    let sent = json!({"type": "app", "url": "https://app.example/other"});
-    assert_eq!(connect::send(&api, "PUT", "/v1/agent-sign-in", &sent).status, 200);
+    let payload = json!({"type": "app", "url": "https://app.example/other"});
+    assert_eq!(connect::send(&api, "PUT", "/v1/agent-sign-in", &payload).status, 200);
     assert_eq!(browser.open(&api, &next).status, 410);
     api.env.wait(60_000);
     assert_eq!(browser.open(&api, &next).status, 410);
@@ -139,13 +139,13 @@ fn a_link_to_the_page_is_worthless_in_another_browser() {
 }
 
 #[test]
-fn users_of_a_provider_sign_in_there() {
+fn users_sign_in_to_the_grants_page_at_their_openid_provider() {
     let (api, id) = oidc(&json!({}));
     let signer = Signer::ec();
     let agent = sign_in_agent(&api, &id, &signer);
-    let (browser, query) = at_provider_for(&api, &format!("/mcp/{id}/grants"));
+    let (browser, query) = open_link_at_provider(&api, &format!("/mcp/{id}/grants"));
     let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&api, &query));
-    provide(&api, &token, &[key("k", &signer)]);
+    serve_id_token(&api, &token, &[key("k", &signer)]);
     let page = browser.open(&api, &callback(&id, &query));
     let next = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(next.status, 200, "{}", text(&next));

@@ -18,7 +18,7 @@ use crate::vault::{CONNECTIONS, at};
 /// The number of random requests in `npm test`, and in `npm run proof`.
 const REQUESTS: [usize; 2] = [2_000, 100_000];
 /// A substring of every secret in the requests.
-const SECRET_MARK: &str = "hush";
+const SECRET_SUBSTRING: &str = "hush";
 const IDENTITIES: [&str; 3] = ["ann", "bob", "Zoë 日本"];
 
 /// An expected audit entry.
@@ -67,9 +67,9 @@ impl Simulation {
             let ids = [id_of(api, &keys[0]), id_of(api, &keys[1])];
             let tokens = IDENTITIES.map(|identity| {
                 let scopes = ["connections:read", "connections:write", "connections:connect"];
-                let sent = json!({"identity": identity, "scopes": scopes, "ttlSeconds": 3600});
+                let payload = json!({"identity": identity, "scopes": scopes, "ttlSeconds": 3600});
                 let request = as_key(&keys[0], "POST", "/v1/sessions");
-                let token = body(&api.send(&with_body(request, &sent.to_string())));
+                let token = body(&api.send(&with_body(request, &payload.to_string())));
                 (identity, token["token"].as_str().unwrap_or_else(|| panic!("{token}")).to_owned())
             });
             simulation.secrets.extend(tokens.iter().map(|(_, token)| token.clone()));
@@ -107,14 +107,14 @@ impl Simulation {
         (tenant.keys[index].reveal().to_owned(), ("key", tenant.ids[index].clone()))
     }
 
-    fn send(&mut self, secret: &str, method: &str, path: &str, sent: &Value) -> Response {
+    fn send(&mut self, secret: &str, method: &str, path: &str, payload: &Value) -> Response {
         if self.rng.percent(3) {
             let db_fault = *self.rng.pick(&[DbFault::Before, DbFault::After]);
             self.api.env.db_faults.borrow_mut().push_back(db_fault);
         }
         let request = as_secret(secret, method, path);
         let request: Request =
-            if sent.is_null() { request } else { with_body(request, &sent.to_string()) };
+            if payload.is_null() { request } else { with_body(request, &payload.to_string()) };
         let response = self.api.send(&request);
         self.api.env.db_faults.borrow_mut().clear();
         if response.status < 300
@@ -173,14 +173,14 @@ impl Simulation {
         };
         let holds = self.rng.percent(60);
         let label = format!("l-{}", self.rng.below(12));
-        let mut sent = json!({
+        let mut payload = json!({
             "platform": "keyed", "identity": identity, "identityType": "user", "label": label,
         });
         if holds {
-            sent["fields"] = json!({"apiKey": format!("{SECRET_MARK} {label}")});
+            payload["fields"] = json!({"apiKey": format!("{SECRET_SUBSTRING} {label}")});
         }
         let path = if holds { "/v1/vault/connect" } else { CONNECTIONS };
-        let response = self.send(&secret, "POST", path, &sent);
+        let response = self.send(&secret, "POST", path, &payload);
         if matches!(response.status, 200 | 201) {
             let is_new = response.status == 201;
             let created = body(&response);
@@ -197,7 +197,7 @@ impl Simulation {
     fn change(&mut self, tenant_index: usize) {
         let (secret, actor) = self.caller(tenant_index, true);
         let id = self.connection(tenant_index);
-        let (method, path, sent, action) = match self.rng.below(3) {
+        let (method, path, payload, action) = match self.rng.below(3) {
             0 => (
                 "PATCH",
                 at(&id),
@@ -214,7 +214,7 @@ impl Simulation {
                 ("PUT", path, json!({"state": state}), "connection.state_changed")
             }
         };
-        let response = self.send(&secret, method, &path, &sent);
+        let response = self.send(&secret, method, &path, &payload);
         if response.status != 200 {
             return assert!(matches!(response.status, 404 | 409), "{}", body(&response));
         }
@@ -247,8 +247,8 @@ impl Simulation {
         let path = format!("{}/credentials", at(&id));
         let holds = self.tenants[tenant_index].connections.get(&id).is_some_and(|row| row.2);
         if self.rng.percent(20) {
-            let sent = json!({"type": "api_key", "apiKey": format!("{SECRET_MARK} again")});
-            let response = self.send(&secret, "PUT", &path, &sent);
+            let payload = json!({"type": "api_key", "apiKey": format!("{SECRET_SUBSTRING} again")});
+            let response = self.send(&secret, "PUT", &path, &payload);
             if response.status == 204 {
                 let row = self.tenants[tenant_index].connections.get_mut(&id).unwrap();
                 row.2 = true;
@@ -268,8 +268,8 @@ impl Simulation {
         let (secret, actor) = self.caller(tenant_index, false);
         match self.rng.below(4) {
             0 => {
-                let sent = json!({"clientId": "c", "clientSecret": format!("{SECRET_MARK} client"), "scopes": []});
-                let response = self.send(&secret, "PUT", "/v1/oauth-clients/acme", &sent);
+                let payload = json!({"clientId": "c", "clientSecret": format!("{SECRET_SUBSTRING} client"), "scopes": []});
+                let response = self.send(&secret, "PUT", "/v1/oauth-clients/acme", &payload);
                 let is_new = !std::mem::replace(&mut self.tenants[tenant_index].has_client, true);
                 assert!(response.status < 300, "{}", body(&response));
                 let action = if is_new { "oauth_client.created" } else { "oauth_client.updated" };
@@ -285,8 +285,8 @@ impl Simulation {
             2 => {
                 // Repeating a change within the same millisecond changes nothing.
                 self.api.env.wait(1);
-                let sent = json!({"type": "app", "url": "https://app.example/agents"});
-                let response = self.send(&secret, "PUT", "/v1/agent-sign-in", &sent);
+                let payload = json!({"type": "app", "url": "https://app.example/agents"});
+                let response = self.send(&secret, "PUT", "/v1/agent-sign-in", &payload);
                 assert!(response.status < 300, "{}", body(&response));
                 self.tenants[tenant_index].has_sign_in = true;
                 let endpoint = crate::agents::id_of(&body(&response));
@@ -314,8 +314,8 @@ impl Simulation {
         let (secret, actor) = self.caller(tenant_index, false);
         let all = self.tenants[tenant_index].webhooks.clone();
         if all.len() < 3 {
-            let sent = json!({"url": "https://hooks.example/in", "types": ["webhook.disabled"]});
-            let response = self.send(&secret, "POST", "/v1/webhooks", &sent);
+            let payload = json!({"url": "https://hooks.example/in", "types": ["webhook.disabled"]});
+            let response = self.send(&secret, "POST", "/v1/webhooks", &payload);
             let id = body(&response)["id"].as_str().unwrap().to_owned();
             self.expect(tenant_index, "webhook.created", &actor, &id, &response);
             self.tenants[tenant_index].webhooks.push(id);
@@ -323,7 +323,7 @@ impl Simulation {
         }
         let id = self.rng.pick(&all).clone();
         let path = format!("/v1/webhooks/{id}");
-        let (method, path, sent, action) = match self.rng.below(3) {
+        let (method, path, payload, action) = match self.rng.below(3) {
             0 => ("PATCH", path, json!({"active": self.rng.percent(50)}), "webhook.updated"),
             1 => ("POST", format!("{path}/rotate"), Value::Null, "webhook.rotated"),
             _ => {
@@ -331,7 +331,7 @@ impl Simulation {
                 ("DELETE", path, Value::Null, "webhook.deleted")
             }
         };
-        let response = self.send(&secret, method, &path, &sent);
+        let response = self.send(&secret, method, &path, &payload);
         assert!(response.status < 300, "{}", body(&response));
         self.expect(tenant_index, action, &actor, &id, &response);
     }
@@ -340,8 +340,8 @@ impl Simulation {
         let (secret, actor) = self.caller(tenant_index, false);
         let all = self.tenants[tenant_index].created_keys.clone();
         if all.len() < 20 {
-            let sent = json!({"scopes": ["catalog:read"], "name": "random"});
-            let response = self.send(&secret, "POST", "/v1/keys", &sent);
+            let payload = json!({"scopes": ["catalog:read"], "name": "random"});
+            let response = self.send(&secret, "POST", "/v1/keys", &payload);
             let id = body(&response)["id"]
                 .as_str()
                 .unwrap_or_else(|| panic!("{}", body(&response)))
@@ -483,7 +483,7 @@ fn the_audit_matches_random_requests_and_contains_no_secret() {
     }
     simulation.compare();
     let stored = simulation.api.env.texts("SELECT concat_ws('|', id, action, actor_type, actor, key_id, target_type, target, request_id) FROM audit").join("\n");
-    assert!(!stored.contains(SECRET_MARK));
+    assert!(!stored.contains(SECRET_SUBSTRING));
     for secret in &simulation.secrets {
         assert!(!stored.contains(secret.as_str()));
     }

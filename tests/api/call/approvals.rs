@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::run::{api_with, json_response};
 use super::*;
-use crate::agents::{self, APP, Agent, Browser, form, hidden_field, id_of, redirected, with_form};
+use crate::agents::{
+    self, APP, Agent, Browser, form, hidden_field, id_of, redirect_target, with_form,
+};
 use crate::connect::value_of;
 use crate::support::{ORIGIN, anonymous, with_body};
 
@@ -44,9 +46,9 @@ impl ApprovalFixture {
     }
 
     /// Calls `run_action`. Returns the tool's result.
-    fn run(&self, key: &str, more: &Value) -> Value {
+    fn run(&self, key: &str, extra: &Value) -> Value {
         let mut arguments = json!({"connection": self.connection(), "key": key});
-        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         let response = self.agent.call(&self.api, &self.id, "run_action", &arguments);
         assert_eq!(response.status, 200, "{}", text(&response));
         let returned = body(&response)["result"]["content"][0]["text"].clone();
@@ -63,8 +65,8 @@ impl ApprovalFixture {
 
     /// Opens a link in a new browser and signs in as `identity` at the app. Returns the browser,
     /// and the page that it shows.
-    pub(super) fn opened_by(&self, url: &str, identity: &str) -> (Browser, Response) {
-        let (browser, request) = self.sent_to_app(url);
+    pub(super) fn open_as(&self, url: &str, identity: &str) -> (Browser, Response) {
+        let (browser, request) = self.start_app_sign_in(url);
         let sent = json!({"request": request, "identity": identity});
         let response = send(&self.api, "POST", "/v1/agent-grants", &sent);
         if response.status != 201 {
@@ -75,12 +77,12 @@ impl ApprovalFixture {
         (browser, page)
     }
 
-    fn sent_to_app(&self, url: &str) -> (Browser, String) {
+    fn start_app_sign_in(&self, url: &str) -> (Browser, String) {
         let browser = Browser::default();
         let response = self.api.send(&browser.request("GET", url));
         let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         *browser.cookie.borrow_mut() = Some(cookie);
-        let (address, query) = redirected(&response);
+        let (address, query) = redirect_target(&response);
         assert_eq!(address, APP);
         (browser, value_of(&query, "request").unwrap())
     }
@@ -121,7 +123,7 @@ impl ApprovalFixture {
 pub fn decision_request() -> (Api, Request) {
     let approval_fixture = approval_fixture();
     let (_, url) = approval_fixture.start_pending_call();
-    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    let (browser, page) = approval_fixture.open_as(&url, "ann");
     let request = approval_fixture.decision(&browser, &page, "approve");
     (approval_fixture.api, request)
 }
@@ -142,7 +144,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
         .texts("SELECT json_array(id, sealed, title, action) AS row FROM agent_approvals");
     assert!(rows.len() == 1 && !rows[0].contains("bob"), "{rows:?}");
 
-    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    let (browser, page) = approval_fixture.open_as(&url, "ann");
     let html = text(&page).clone();
     assert_eq!(page.status, 200, "{html}");
     for shown in [
@@ -182,7 +184,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
     }
     assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 410);
     assert_eq!(approval_fixture.decide(&browser, &page, "decline").status, 410);
-    let (_, again) = approval_fixture.opened_by(&url, "ann");
+    let (_, again) = approval_fixture.open_as(&url, "ann");
     assert!(text(&again).contains("This link does not work"), "{}", text(&again));
     assert_eq!(sent(&approval_fixture.api).len(), 0);
     assert_eq!(
@@ -200,7 +202,7 @@ fn an_approved_call_runs_once_with_the_approved_input() {
 fn a_declined_call_never_runs() {
     let approval_fixture = approval_fixture();
     let (id, url) = approval_fixture.start_pending_call();
-    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    let (browser, page) = approval_fixture.open_as(&url, "ann");
     assert_eq!(approval_fixture.decide(&browser, &page, "decline").status, 200);
     let outcome = approval_fixture.outcome(&id);
     assert_eq!(outcome["approval"]["status"], "declined");
@@ -225,11 +227,11 @@ fn a_forwarded_approval_link_is_useless_to_others() {
         format!("/mcp/{}/approval?id=0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1", approval_fixture.id);
     assert_eq!(approval_fixture.api.send(&anonymous("GET", &unknown)).status, 303);
     // Another user who signs in does not see the call.
-    let (_, page) = approval_fixture.opened_by(&url, "bob");
+    let (_, page) = approval_fixture.open_as(&url, "bob");
     assert_eq!(page.status, 410);
     assert!(text(&page).contains("This link does not work"), "{}", text(&page));
     // If another browser opened the link, the browser in which ann signs in does not show the page.
-    let (attacker, request) = approval_fixture.sent_to_app(&url);
+    let (attacker, request) = approval_fixture.start_app_sign_in(&url);
     let response = send(
         &approval_fixture.api,
         "POST",
@@ -247,16 +249,16 @@ fn a_forwarded_approval_link_is_useless_to_others() {
         let response = approval_fixture.api.send(&request);
         assert!(response.status == 410 && !text(&response).contains("shown"), "{decision}");
     }
-    let (ann, page) = approval_fixture.opened_by(&url, "ann");
+    let (ann, page) = approval_fixture.open_as(&url, "ann");
     assert_eq!(page.status, 200);
     // Only ann's browser can decide: another browser, another site, or a browser without the cookie can't.
     for browser in [&attacker, &Browser::default()] {
         assert_eq!(approval_fixture.decide(browser, &page, "approve").status, 410);
         assert_eq!(approval_fixture.decide(browser, &page, "decline").status, 410);
     }
-    let mut foreign = approval_fixture.decision(&ann, &page, "approve");
-    foreign.headers.retain(|(name, _)| name != "origin" && name != "sec-fetch-site");
-    assert_eq!(approval_fixture.api.send(&foreign).status, 403);
+    let mut foreign_decision = approval_fixture.decision(&ann, &page, "approve");
+    foreign_decision.headers.retain(|(name, _)| name != "origin" && name != "sec-fetch-site");
+    assert_eq!(approval_fixture.api.send(&foreign_decision).status, 403);
     // A HEAD request to a link does not use it up.
     assert_eq!(
         approval_fixture.api.send(&anonymous("HEAD", url.strip_prefix(ORIGIN).unwrap())).status,
@@ -274,7 +276,7 @@ fn a_call_is_declined_if_the_credentials_change_before_the_page_is_opened() {
     let (id, url) = approval_fixture.start_pending_call();
     let sql = "UPDATE connections SET connected_by = 'another request'";
     approval_fixture.api.env.database.execute_batch(sql).unwrap();
-    let (_, page) = approval_fixture.opened_by(&url, "ann");
+    let (_, page) = approval_fixture.open_as(&url, "ann");
     assert_eq!(page.status, 409, "{}", text(&page));
     assert_eq!(approval_fixture.outcome(&id)["approval"]["status"], "declined");
 }
@@ -289,8 +291,8 @@ fn a_grant_keeps_a_limited_number_of_decided_calls() {
     approval_fixture.start_pending_call();
     let one_more = "UPDATE agent_approvals SET state = 'declined' WHERE id = (SELECT min(id) FROM agent_approvals WHERE state = 'pending')";
     approval_fixture.api.env.database.execute_batch(one_more).unwrap();
-    let refused = approval_fixture.run("createThing", &input());
-    assert_eq!(refused["code"], "too_many_requests", "{refused}");
+    let refusal = approval_fixture.run("createThing", &input());
+    assert_eq!(refusal["code"], "too_many_requests", "{refusal}");
 }
 
 #[test]
@@ -298,7 +300,7 @@ fn an_approved_call_does_not_run_after_the_grant_ended() {
     for ends in ["grant", "key", "time", "connection", "account", "credentials"] {
         let approval_fixture = approval_fixture();
         let (id, url) = approval_fixture.start_pending_call();
-        let (browser, page) = approval_fixture.opened_by(&url, "ann");
+        let (browser, page) = approval_fixture.open_as(&url, "ann");
         match ends {
             "grant" => {
                 let grant =
@@ -382,8 +384,8 @@ fn the_grant_decides_which_calls_need_approval() {
     }
     // Invalid input fails before a user is asked.
     let approval_fixture = approval_fixture();
-    let refused = approval_fixture.run("createThing", &json!({"input": {}}));
-    assert_eq!(refused["code"], "invalid_body", "{refused}");
+    let refusal = approval_fixture.run("createThing", &json!({"input": {}}));
+    assert_eq!(refusal["code"], "invalid_body", "{refusal}");
     // A call without a catalog action can't be approved.
     let arguments =
         json!({"connection": approval_fixture.connection(), "method": "POST", "path": "/x"});
@@ -410,8 +412,8 @@ fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
     );
     let arguments =
         json!({"connection": approval_fixture.connection(), "key": "createThing", "approval": id});
-    let refused = other.call(&approval_fixture.api, &approval_fixture.id, "run_action", &arguments);
-    assert!(text(&refused).contains("There is no such approval"), "{}", text(&refused));
+    let refusal = other.call(&approval_fixture.api, &approval_fixture.id, "run_action", &arguments);
+    assert!(text(&refusal).contains("There is no such approval"), "{}", text(&refusal));
     // The approval of one action can't be used for another action.
     assert_eq!(approval_fixture.run("ping", &json!({"approval": id}))["code"], "invalid_body");
     for _ in 1..20 {
@@ -419,7 +421,7 @@ fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
     }
     let full = approval_fixture.run("ping", &json!({}));
     assert_eq!(full["code"], "too_many_requests", "{full}");
-    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    let (browser, page) = approval_fixture.open_as(&url, "ann");
     approval_fixture.decide(&browser, &page, "decline");
     assert_eq!(approval_fixture.run("ping", &json!({}))["approval"]["status"], "pending");
 }
@@ -427,7 +429,7 @@ fn an_agent_sees_only_its_own_calls_and_may_have_a_few_pending() {
 #[test]
 fn a_client_that_opens_links_gets_the_approval_page() {
     let approval_fixture = approval_fixture();
-    let call = |more: &Value| {
+    let call = |extra: &Value| {
         let mut params = json!({
             "name": "run_action",
             "arguments": {"connection": approval_fixture.connection(), "key": "ping"},
@@ -436,7 +438,7 @@ fn a_client_that_opens_links_gets_the_approval_page() {
                 "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"url": {}}},
             },
         });
-        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        params.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
         let mut request = with_body(
             anonymous("POST", &format!("/mcp/{}", approval_fixture.id)),
@@ -454,13 +456,13 @@ fn a_client_that_opens_links_gets_the_approval_page() {
     };
     let result = call(&json!({}));
     assert_eq!(result["resultType"], "input_required", "{result}");
-    let elicited = &result["inputRequests"]["connect"]["params"];
-    let url = elicited["url"].as_str().unwrap().to_owned();
-    assert_eq!(elicited["mode"], "url");
+    let elicitation = &result["inputRequests"]["connect"]["params"];
+    let url = elicitation["url"].as_str().unwrap().to_owned();
+    assert_eq!(elicitation["mode"], "url");
     let resumed = json!({"requestState": result["requestState"], "inputResponses": {"connect": {"action": "accept"}}});
     // Until the user decides, the agent gets `pending`, and no second page is opened.
     assert!(call(&resumed).to_string().contains("pending"));
-    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    let (browser, page) = approval_fixture.open_as(&url, "ann");
     assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 200);
     let done = call(&resumed);
     assert_eq!(
@@ -484,12 +486,12 @@ fn a_user_can_only_add_approvals_to_those_the_app_requires() {
         (json!("write"), "", json!("write")),
         (json!("write"), "destructive", json!("write")),
     ] {
-        let more = if demanded.is_null() { json!({}) } else { json!({"confirm": demanded}) };
-        let (browser, page) = agents::at_consent(
+        let extra = if demanded.is_null() { json!({}) } else { json!({"confirm": demanded}) };
+        let (browser, page) = agents::open_consent_page(
             &approval_fixture.api,
             &approval_fixture.id,
             &approval_fixture.agent.client,
-            &more,
+            &extra,
         );
         let is_offered = text(&page).contains("Ask me before each change");
         assert_eq!(is_offered, demanded != "write");
@@ -512,16 +514,17 @@ fn a_user_can_only_add_approvals_to_those_the_app_requires() {
         let stored: Value = serde_json::from_str(&rows[0]).unwrap();
         assert_eq!(stored["c"], expected, "{demanded} {chosen}");
     }
-    let bad = json!({"request": "ar_x", "identity": "ann", "confirm": "always"});
+    let invalid_body = json!({"request": "ar_x", "identity": "ann", "confirm": "always"});
     assert_eq!(
-        body(&send(&approval_fixture.api, "POST", "/v1/agent-grants", &bad))["errors"][0]["pointer"],
+        body(&send(&approval_fixture.api, "POST", "/v1/agent-grants", &invalid_body))["errors"][0]
+            ["pointer"],
         "/confirm"
     );
 }
 
 #[test]
 fn an_openid_user_can_only_approve_as_the_same_identity() {
-    use crate::agents::provider::{ISSUER, Signer, callback, claims, key, provide, serve};
+    use crate::agents::provider::{ISSUER, Signer, callback, claims, key, serve, serve_id_token};
     let approval_fixture = approval_fixture();
     serve(&approval_fixture.api);
     let sign_in =
@@ -536,11 +539,11 @@ fn an_openid_user_can_only_approve_as_the_same_identity() {
         let response = approval_fixture.api.send(&browser.request("GET", &url));
         let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         *browser.cookie.borrow_mut() = Some(cookie);
-        let (_, query) = redirected(&response);
+        let (_, query) = redirect_target(&response);
         let mut claims = claims(&approval_fixture.api, &query);
         claims["sub"] = sub.into();
         let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
-        provide(&approval_fixture.api, &token, &[key("k", &signer)]);
+        serve_id_token(&approval_fixture.api, &token, &[key("k", &signer)]);
         let page = browser.open(&approval_fixture.api, &callback(&approval_fixture.id, &query));
         json_response(&approval_fixture.api, 201, r#"{"id":7}"#);
         sent(&approval_fixture.api);
@@ -556,7 +559,7 @@ fn an_openid_user_can_only_approve_as_the_same_identity() {
     let response = approval_fixture.api.send(&browser.request("GET", &url));
     let cookie = response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
     *browser.cookie.borrow_mut() = Some(cookie);
-    let (_, query) = redirected(&response);
+    let (_, query) = redirect_target(&response);
     let state = value_of(&query, "state").unwrap();
     let path = format!(
         "/mcp/{}/callback?{}",

@@ -18,7 +18,7 @@ fn respond_with_thing(api: &Api) {
 }
 
 /// Calls a tool with a session token of ann. Returns the tool's result.
-fn call_as_ann(api: &Api, name: &str, arguments: &Value) -> Value {
+fn call_tool_as_ann(api: &Api, name: &str, arguments: &Value) -> Value {
     let scopes = ["connections:read", "connections:call", "connections:connect", "catalog:read"];
     let secret = token(api, &json!({"identity": "ann", "scopes": scopes}));
     let response = agents::call(api, "/mcp", &secret, name, arguments);
@@ -67,28 +67,31 @@ fn several_accounts_are_returned_to_choose_from() {
     assert_eq!(sent(&api).len(), 0);
     // The token of a user has access only to that user's connection.
     respond_with_thing(&api);
-    assert_eq!(content(&call_as_ann(&api, "run_action", &get_thing("acme")))["body"]["name"], "x");
+    assert_eq!(
+        content(&call_tool_as_ann(&api, "run_action", &get_thing("acme")))["body"]["name"],
+        "x"
+    );
 }
 
 #[test]
 fn a_platform_without_a_connection_returns_the_link_that_connects_one() {
     let api = mcp::api();
     set_client(&api, "acme");
-    let refused = call_as_ann(&api, "run_action", &get_thing("acme"));
-    let problem = &refused["structuredContent"];
+    let refusal = call_tool_as_ann(&api, "run_action", &get_thing("acme"));
+    let problem = &refusal["structuredContent"];
     assert_eq!(
-        (&refused["isError"], &problem["code"]),
+        (&refusal["isError"], &problem["code"]),
         (&json!(true), &json!("connection_not_found")),
-        "{refused}"
+        "{refusal}"
     );
     let link = problem["authorizationUrl"].as_str().unwrap();
     assert!(link.contains("/connect/go/"), "{link}");
     // The identity is unknown for a key, so the service can't start to connect an account.
-    let refused = tool(&api, "run_action", &get_thing("acme"));
-    let problem = &refused["structuredContent"];
+    let refusal = tool(&api, "run_action", &get_thing("acme"));
+    let problem = &refusal["structuredContent"];
     assert_eq!(problem.get("authorizationUrl"), None, "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("start_connect"), "{problem}");
-    let unknown = call_as_ann(&api, "run_action", &get_thing("acmee"));
+    let unknown = call_tool_as_ann(&api, "run_action", &get_thing("acmee"));
     assert_eq!(unknown["structuredContent"]["code"], "platform_not_found", "{unknown}");
     assert_eq!(sent(&api).len(), 0);
 }

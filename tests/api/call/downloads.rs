@@ -6,7 +6,7 @@ use connector_vault::ports::HttpResponse;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agents::{self, APP, Agent, id_of, signed_in};
+use crate::agents::{self, APP, Agent, id_of, sign_in_from_link};
 use crate::connect::token;
 use crate::support::{ORIGIN, anonymous, units};
 
@@ -274,10 +274,10 @@ fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
         assert!(link.starts_with(&format!("/mcp/{id}/download?id=")), "{link}");
         sent(&api);
         // Another user can't download the file.
-        assert_eq!(signed_in(&api, &link, "bob").status, 410);
+        assert_eq!(sign_in_from_link(&api, &link, "bob").status, 410);
         assert_eq!(sent(&api).len(), 0);
         for _ in 0..2 {
-            assert_is_file(signed_in(&api, &link, "ann"));
+            assert_is_file(sign_in_from_link(&api, &link, "ann"));
         }
         // The link's id can't be used as the id of an approval.
         let query = json!({
@@ -290,7 +290,7 @@ fn a_file_of_a_grant_needs_the_sign_in_of_its_user() {
         let ended = api.send(&api.request("DELETE", &format!("/v1/agent-grants/{}", grant[0])));
         assert_eq!(ended.status, 204);
         sent(&api);
-        assert_eq!(signed_in(&api, &link, "ann").status, 410);
+        assert_eq!(sign_in_from_link(&api, &link, "ann").status, 410);
         assert_eq!(sent(&api).len(), 0);
     }
 }

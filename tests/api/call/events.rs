@@ -59,8 +59,8 @@ fn a_call_event_has_caller_target_and_result() {
     let filtered = body(&api.get(&format!("{EVENTS}&connection={id}")));
     assert_eq!(filtered["rows"], page["rows"]);
     // The actor of a token's call is its identity, with the key that created the token.
-    let bearer = token(&api, &json!({"identity": "ann", "scopes": ["connections:call"]}));
-    let request = as_token(&bearer, "DELETE", &format!("{path}/proxy/x"), &json!({}));
+    let session_token = token(&api, &json!({"identity": "ann", "scopes": ["connections:call"]}));
+    let request = as_token(&session_token, "DELETE", &format!("{path}/proxy/x"), &json!({}));
     assert_eq!(api.send(&request).status, 201);
     let last = calls(&api).pop().unwrap();
     assert_eq!((&last["identity"], &last["keyId"]), (&json!("ann"), &json!(own)));
@@ -74,7 +74,7 @@ fn a_call_event_has_the_error_without_a_response() {
         (HttpError::Unreachable, "platform_unreachable", "platform_unreachable"),
         (HttpError::TimedOut, "platform_timeout", "platform_timeout"),
         // The caller disconnected before this response.
-        (HttpError::CallerLeft, "platform_unreachable", "caller_disconnected"),
+        (HttpError::CallerDisconnected, "platform_unreachable", "caller_disconnected"),
     ] {
         platform(&api, move |_| Err(error));
         assert_eq!(body(&call(&api, "PUT", &format!("{path}/proxy/x"), ""))["code"], code);
@@ -134,7 +134,7 @@ fn stored(api: &Api) -> usize {
 }
 
 /// Moves the times of all events back by one day.
-fn wait_for_tomorrow(api: &Api) {
+fn move_events_back_one_day(api: &Api) {
     let earlier = "UPDATE events SET occurred_at = occurred_at - 86400000";
     api.env.current_database().execute(earlier, []).unwrap();
 }
@@ -152,7 +152,7 @@ fn the_calls_of_an_identity_write_up_to_1000_events_a_day() {
     // A key's calls count only towards the limit of the account.
     assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "").status, 201);
     assert_eq!(stored(&api), 1001);
-    wait_for_tomorrow(&api);
+    move_events_back_one_day(&api);
     assert_eq!(api.send(&call_as_ann()).status, 201);
     assert_eq!(stored(&api), 1002);
 }
@@ -168,7 +168,7 @@ fn the_calls_of_an_account_write_a_limited_number_of_events_a_day() {
         assert_eq!(call(&api, "POST", &proxied, "").status, 201);
     }
     assert_eq!(stored(&api), 3);
-    wait_for_tomorrow(&api);
+    move_events_back_one_day(&api);
     assert_eq!(call(&api, "POST", &proxied, "").status, 201);
     assert_eq!(stored(&api), 4);
     // Another account has its own limit.

@@ -9,7 +9,7 @@ use crate::support::with_header;
 const ACTION: &str = "/v1/available-actions/acme/createThing";
 
 #[test]
-fn an_actions_tool_definition_suits_language_models() {
+fn an_action_is_returned_as_a_tool_definition_for_language_models() {
     let api = api();
     let nested = api.get(ACTION);
     let flat = api.get(&format!("{ACTION}?for=model"));
@@ -36,8 +36,8 @@ fn an_actions_tool_definition_suits_language_models() {
     let request = api.request("GET", &format!("{ACTION}?for=model"));
     let tag = flat.header("etag").unwrap();
     assert_eq!(api.send(&with_header(request, "if-none-match", tag)).status, 304);
-    let refused = api.get(&format!("{ACTION}?for=human"));
-    assert_eq!((refused.status, &body(&refused)["code"]), (400, &json!("invalid_parameter")));
+    let refusal = api.get(&format!("{ACTION}?for=human"));
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (400, &json!("invalid_parameter")));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn an_action_is_run_with_flat_arguments() {
 
 #[test]
 #[rustfmt::skip] // one case per line
-fn faults_are_reported_at_the_argument() {
+fn errors_point_to_the_flat_argument() {
     let api = api();
     let path = acme(&api);
     for (input, pointers, detail) in [

@@ -128,7 +128,7 @@ fn errors_in_a_response_mark_it_as_failed() {
 }
 
 #[test]
-fn a_token_that_reads_may_run_queries_only() {
+fn a_read_only_token_can_run_only_queries() {
     let (api, path) = api();
     let reader = token(
         &api,

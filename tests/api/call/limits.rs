@@ -31,7 +31,7 @@ fn api() -> (Api, String, String) {
     platform(&api, |_| Ok(platform_response(200, &[("content-type", "application/json")], "{}")));
     let (one, other) =
         (acme(&api), connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"})));
-    sent(&api);
+    payload(&api);
     (api, one, other)
 }
 
@@ -85,7 +85,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             let response = run(&api, &token, &path, key);
             let is_allowed = allowed.contains(&key);
             assert_eq!(response.status == 200, is_allowed, "{limits} {key} {}", text(&response));
-            assert_eq!(sent(&api).len(), usize::from(is_allowed), "{limits} {key}");
+            assert_eq!(payload(&api).len(), usize::from(is_allowed), "{limits} {key}");
             if !is_allowed {
                 assert_eq!(
                     (response.status, code(&response).as_str()),
@@ -99,7 +99,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             let is_allowed = methods.contains(&method)
                 || methods.contains(&"DELETE") && matches!(method, "PUT" | "PATCH");
             assert_eq!(response.status == 200, is_allowed, "{limits} {method}");
-            assert_eq!(sent(&api).len(), usize::from(is_allowed), "{limits} {method}");
+            assert_eq!(payload(&api).len(), usize::from(is_allowed), "{limits} {method}");
             assert!(is_allowed || response.status == 403);
         }
         // Agents get the same list.
@@ -109,7 +109,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             let result = &body(&api.send(&mcp(&token, "tools/call", &params)))["result"];
             let is_allowed = allowed.contains(&key);
             assert_eq!(result["isError"], !is_allowed, "{limits} {key} {result}");
-            assert_eq!(sent(&api).len(), usize::from(is_allowed));
+            assert_eq!(payload(&api).len(), usize::from(is_allowed));
             if !is_allowed {
                 assert!(result["content"][0]["text"].as_str().unwrap().contains(missing));
             }
@@ -157,8 +157,9 @@ fn a_token_for_some_connections_cannot_see_or_create_others() {
         assert!(text(&response).contains("`connections`"), "{}", text(&response));
     }
     // The token can reconnect its own connection, and no other token sees the attempt.
-    let again = json!({"connection": id}).to_string();
-    let started = api.send(&with_body(as_secret(&token, "POST", "/v1/vault/connect"), &again));
+    let reconnect_body = json!({"connection": id}).to_string();
+    let started =
+        api.send(&with_body(as_secret(&token, "POST", "/v1/vault/connect"), &reconnect_body));
     assert_eq!(started.status, 202, "{}", text(&started));
     let attempt = format!("/v1/vault/connect/{}", body(&started)["id"].as_str().unwrap());
     assert_eq!(get(&attempt).status, 200);
@@ -190,7 +191,7 @@ fn whoami_returns_a_tokens_limits() {
 #[test]
 fn rejects_contradictory_limits() {
     let (api, ..) = api();
-    let many: Vec<String> = (0..101).map(|index| format!("acme/a{index}")).collect();
+    let too_many_actions: Vec<String> = (0..101).map(|index| format!("acme/a{index}")).collect();
     let ids: Vec<String> =
         (0..21).map(|index| format!("00000000-0000-4000-8000-{index:012}")).collect();
     for (input, pointer) in [
@@ -205,28 +206,30 @@ fn rejects_contradictory_limits() {
         (json!({"actions": ["acme/a", "acme/a"]}), "/actions/1"),
         (json!({"actions": ["unknown/a"]}), "/actions/0"),
         (json!({"actions": ["basic/a"], "platforms": ["acme"]}), "/actions/0"),
-        (json!({"actions": many}), "/actions"),
+        (json!({"actions": too_many_actions}), "/actions"),
         (json!({"connections": []}), "/connections"),
         (json!({"connections": ["x"]}), "/connections/0"),
         (json!({"connections": ids}), "/connections"),
     ] {
-        let mut sent = json!({"identity": "ann"});
+        let mut payload = json!({"identity": "ann"});
         for (name, value) in input.as_object().unwrap() {
-            sent[name] = value.clone();
+            payload[name] = value.clone();
         }
-        let response = send(&api, "POST", "/v1/sessions", &sent);
+        let response = send(&api, "POST", "/v1/sessions", &payload);
         assert_eq!(response.status, 400, "{input}");
         assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{input}");
     }
     // A hundred actions whose keys have typical lengths.
-    let usual: Vec<String> =
+    let typical_actions: Vec<String> =
         (0..100).map(|index| format!("acme/repos-list-for-authenticated-user-{index}")).collect();
     assert_eq!(
-        send(&api, "POST", "/v1/sessions", &json!({"identity": "ann", "actions": usual})).status,
+        send(&api, "POST", "/v1/sessions", &json!({"identity": "ann", "actions": typical_actions}))
+            .status,
         201
     );
-    let long: Vec<String> = (0..100).map(|index| format!("acme/{index:0>200}")).collect();
-    let response = send(&api, "POST", "/v1/sessions", &json!({"identity": "ann", "actions": long}));
+    let long_actions: Vec<String> = (0..100).map(|index| format!("acme/{index:0>200}")).collect();
+    let response =
+        send(&api, "POST", "/v1/sessions", &json!({"identity": "ann", "actions": long_actions}));
     assert_eq!(body(&response)["errors"][0]["pointer"], "/actions");
 }
 
@@ -356,7 +359,7 @@ fn method_overrides_are_removed() {
                 request = with_header(request, name, "DELETE");
             }
             assert_eq!(api.send(&request).status, 200);
-            let [request] = sent(&api).try_into().unwrap();
+            let [request] = payload(&api).try_into().unwrap();
             let found = request.url.split_once('?').map_or("", |(_, query)| query);
             assert_eq!((request.method.as_str(), found), ("GET", expected), "{query}");
             let overrides = request.headers.iter().filter(|(_, value)| value == "DELETE");
@@ -416,13 +419,13 @@ fn a_token_cannot_override_the_method_by_its_input() {
     ];
     let api = overriding_api(&[]);
     let path = acme(&api);
-    sent(&api);
+    payload(&api);
     for Case { limits, key, input, status } in cases {
         let token = limited_token(&api, &limits);
         let request = as_secret(&token, "POST", &format!("{path}/actions/{key}"));
         let response = api.send(&with_body(request, &input.to_string()));
         assert_eq!(response.status, status, "{limits} {key} {input} {}", text(&response));
-        assert_eq!(sent(&api).len(), usize::from(status == 200), "{limits} {key} {input}");
+        assert_eq!(payload(&api).len(), usize::from(status == 200), "{limits} {key} {input}");
     }
 }
 
@@ -443,7 +446,7 @@ fn a_declared_member_that_overrides_the_method_needs_the_approval_of_that_method
         ("write", "find", "query", "get", false),
     ] {
         let agent = Agent::new(&api, &id, &[&agents::ALL[..], &[("confirm", confirm)]].concat());
-        sent(&api);
+        payload(&api);
         let input = json!({place: {"method": method}});
         let arguments = json!({"connection": connection, "key": key, "input": input});
         let response = agent.call(&api, &id, "run_action", &arguments);
@@ -454,7 +457,7 @@ fn a_declared_member_that_overrides_the_method_needs_the_approval_of_that_method
             needs_approval,
             "{confirm} {key} {method} {returned}"
         );
-        assert_eq!(sent(&api).len(), usize::from(!needs_approval), "{confirm} {key} {method}");
+        assert_eq!(payload(&api).len(), usize::from(!needs_approval), "{confirm} {key} {method}");
     }
 }
 
@@ -480,7 +483,7 @@ fn older_releases_reject_tokens_with_limits() {
     // Prefilled values are not limits, so older releases may ignore them.
     let host = json!({"host": "my.example"});
     for (member, version) in [("fields", 1), ("fixedFields", 5)] {
-        let sent = json!({"platforms": ["hosted"], member: host});
-        assert_eq!(claims(&limited_token(&api, &sent))["v"], version, "{sent}");
+        let payload = json!({"platforms": ["hosted"], member: host});
+        assert_eq!(claims(&limited_token(&api, &payload))["v"], version, "{payload}");
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::run::api_with;
 use super::*;
-use crate::connect::{of_ann, token};
+use crate::connect::{ann_connect_body, token};
 use crate::support::{ORIGIN, anonymous, units, with_body};
 
 pub fn api() -> Api {
@@ -30,7 +30,7 @@ fn post(headers: &[(&str, &str)], message: &str) -> connector_vault::http::Reque
 }
 
 /// Sends a message of an earlier protocol version with the key. Returns the response.
-fn ask(api: &Api, method: &str, params: &Value) -> Value {
+fn send_message(api: &Api, method: &str, params: &Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let bearer = format!("Bearer {}", api.key.reveal());
     let response = api.send(&post(&[("authorization", &bearer)], &message.to_string()));
@@ -41,11 +41,12 @@ fn ask(api: &Api, method: &str, params: &Value) -> Value {
 }
 
 pub fn list_tools(api: &Api) -> Value {
-    ask(api, "tools/list", &json!({}))["result"]["tools"].clone()
+    send_message(api, "tools/list", &json!({}))["result"]["tools"].clone()
 }
 
 pub fn tool(api: &Api, name: &str, arguments: &Value) -> Value {
-    ask(api, "tools/call", &json!({"name": name, "arguments": arguments}))["result"].clone()
+    send_message(api, "tools/call", &json!({"name": name, "arguments": arguments}))["result"]
+        .clone()
 }
 
 /// Parses the text content of a tool's result.
@@ -54,7 +55,12 @@ pub fn content(returned: &Value) -> Value {
 }
 
 /// Sends a message of the latest protocol version with the key.
-fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str)]) -> Response {
+fn send_latest_message(
+    api: &Api,
+    method: &str,
+    mut params: Value,
+    headers: &[(&str, &str)],
+) -> Response {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
     });
@@ -64,7 +70,7 @@ fn ask_latest(api: &Api, method: &str, mut params: Value, headers: &[(&str, &str
 }
 
 /// Calls a tool in the latest version, as a client that declares these `capabilities`, with `more` parameters.
-fn tool_latest(
+fn call_tool_latest(
     api: &Api,
     name: &str,
     arguments: &Value,
@@ -94,16 +100,16 @@ fn an_agent_finds_and_runs_an_action() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
-    let started = ask(
+    let started = send_message(
         &api,
         "initialize",
         &json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}),
     );
     assert_eq!(started["result"]["protocolVersion"], "2025-06-18");
     assert_eq!(started["result"]["serverInfo"]["name"], "connector-vault");
-    let newer = ask(&api, "initialize", &json!({"protocolVersion": "2099-01-01"}));
+    let newer = send_message(&api, "initialize", &json!({"protocolVersion": "2099-01-01"}));
     assert_eq!(newer["result"]["protocolVersion"], "2025-11-25");
-    let list = ask(&api, "tools/list", &json!({}));
+    let list = send_message(&api, "tools/list", &json!({}));
     let tools = list["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
@@ -164,7 +170,7 @@ fn an_agent_finds_and_runs_an_action() {
         (&json!("integer"), &json!(1), &json!(50))
     );
     // If the user must first connect an account, the result is a link.
-    let mut input = of_ann("acme");
+    let mut input = ann_connect_body("acme");
     input["identity"] = json!("bob");
     let started = tool(&api, "start_connect", &input);
     let link = started["structuredContent"]["authorizationUrl"].as_str().unwrap();
@@ -174,7 +180,7 @@ fn an_agent_finds_and_runs_an_action() {
 #[test]
 fn the_latest_version_needs_no_session() {
     let api = api();
-    let found = ask_latest(
+    let found = send_latest_message(
         &api,
         "server/discover",
         json!({}),
@@ -186,15 +192,19 @@ fn the_latest_version_needs_no_session() {
         (&result["resultType"], &result["cacheScope"]),
         (&json!("complete"), &json!("public"))
     );
-    let list =
-        body(&ask_latest(&api, "tools/list", json!({}), &[LATEST, ("mcp-method", "tools/list")]));
+    let list = body(&send_latest_message(
+        &api,
+        "tools/list",
+        json!({}),
+        &[LATEST, ("mcp-method", "tools/list")],
+    ));
     assert_eq!(
         (&list["result"]["resultType"], list["result"]["ttlMs"].is_u64()),
         (&json!("complete"), true)
     );
     let call = json!({"name": "list_connections", "arguments": {}});
     let headers = [LATEST, ("mcp-method", "tools/call"), ("mcp-name", "list_connections")];
-    let called = body(&ask_latest(&api, "tools/call", call.clone(), &headers));
+    let called = body(&send_latest_message(&api, "tools/call", call.clone(), &headers));
     assert_eq!(
         (&called["result"]["resultType"], &called["result"]["structuredContent"]["total"]),
         (&json!("complete"), &json!(0))
@@ -220,7 +230,7 @@ fn the_latest_version_needs_no_session() {
         ("initialize", json!({}), &[LATEST, ("mcp-method", "initialize")], 404, -32601),
         ("prompts/list", json!({}), &[LATEST, ("mcp-method", "prompts/list")], 404, -32601),
     ] {
-        let response = ask_latest(&api, method, params, headers);
+        let response = send_latest_message(&api, method, params, headers);
         assert_eq!(
             (response.status, &body(&response)["error"]["code"]),
             (status, &json!(code)),
@@ -253,8 +263,8 @@ fn the_latest_version_needs_no_session() {
 #[test]
 fn earlier_versions_ping_and_name_their_version_in_a_header() {
     let api = api();
-    assert_eq!(ask(&api, "ping", &json!({}))["result"], json!({}));
-    let ping = ask_latest(&api, "ping", json!({}), &[LATEST, ("mcp-method", "ping")]);
+    assert_eq!(send_message(&api, "ping", &json!({}))["result"], json!({}));
+    let ping = send_latest_message(&api, "ping", json!({}), &[LATEST, ("mcp-method", "ping")]);
     assert_eq!((ping.status, &body(&ping)["error"]["code"]), (404, &json!(-32601)));
     let own = ("x-service-secret", api.key.reveal());
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"name":"x"}}"#;
@@ -270,7 +280,7 @@ fn earlier_versions_ping_and_name_their_version_in_a_header() {
         assert_eq!((response.status == 200, found), (code.is_none(), code), "{version}");
     }
     // Only tool calls repeat the tool's name in a header.
-    let listed = ask_latest(
+    let listed = send_latest_message(
         &api,
         "tools/list",
         json!({"name": "x"}),
@@ -310,7 +320,7 @@ fn mcp_requires_a_key() {
 }
 
 #[test]
-fn a_refusal_says_how_agents_send_a_secret() {
+fn a_401_says_how_agents_send_a_secret() {
     let api = api_with(&[("BASE_URL", ORIGIN)]);
     let session = token(&api, &json!({"identity": "ann"}));
     for (path, authorization, expected) in [
@@ -353,7 +363,7 @@ fn a_client_that_opens_links_gets_the_connect_link() {
     set_client(&api, "acme");
     let arguments = json!({"platform": "acme", "identity": "ann", "identityType": "user"});
     let start = |capabilities: Value, more: Value| {
-        tool_latest(&api, "start_connect", &arguments, &capabilities, &more)
+        call_tool_latest(&api, "start_connect", &arguments, &capabilities, &more)
     };
     for capabilities in
         [json!({}), json!({"elicitation": {}}), json!({"elicitation": {"form": {}}})]
@@ -366,7 +376,7 @@ fn a_client_that_opens_links_gets_the_connect_link() {
     // In earlier versions, the result contains the link.
     let mut params = json!({"name": "start_connect", "arguments": arguments});
     params["_meta"] = json!({"io.modelcontextprotocol/clientCapabilities": capabilities});
-    let plain = ask(&api, "tools/call", &params);
+    let plain = send_message(&api, "tools/call", &params);
     assert!(plain["result"]["structuredContent"]["authorizationUrl"].is_string());
     let result = start(capabilities.clone(), json!({}));
     let request = &result["inputRequests"]["connect"];
@@ -399,22 +409,22 @@ fn a_client_that_opens_links_gets_the_connect_link() {
 fn an_action_without_a_connection_returns_the_connect_link() {
     let api = api();
     set_client(&api, "acme");
-    let mut new = of_ann("acme");
+    let mut new = ann_connect_body("acme");
     new["identity"] = json!("cem");
-    let made = api.send(&with_body(api.request("POST", "/v1/vault/connections"), &new.to_string()));
-    let run =
-        json!({"connection": body(&made)["id"], "key": "getThing", "input": {"path": {"id": 5}}});
-    let refused = tool(&api, "run_action", &run);
-    let problem = &refused["structuredContent"];
+    let created_response =
+        api.send(&with_body(api.request("POST", "/v1/vault/connections"), &new.to_string()));
+    let run = json!({"connection": body(&created_response)["id"], "key": "getThing", "input": {"path": {"id": 5}}});
+    let refusal = tool(&api, "run_action", &run);
+    let problem = &refusal["structuredContent"];
     assert_eq!(
-        (&refused["isError"], &problem["code"]),
+        (&refusal["isError"], &problem["code"]),
         (&json!(true), &json!("credentials_not_found"))
     );
     let link = problem["authorizationUrl"].as_str().unwrap();
     assert!(link.starts_with("https://vault.example/connect/go/"), "{link}");
 
     let capabilities = json!({"elicitation": {"url": {}}});
-    let call = |more: Value| tool_latest(&api, "run_action", &run, &capabilities, &more);
+    let call = |more: Value| call_tool_latest(&api, "run_action", &run, &capabilities, &more);
     let result = call(json!({}));
     assert_eq!(result["resultType"], "input_required");
     let attempt = result["requestState"].as_str().unwrap();
@@ -452,9 +462,9 @@ fn an_error_about_an_unknown_name_says_what_to_do_next() {
         ),
         ("run_action", run(unknown, "getThing"), "connection_not_found", "list_connections"),
     ] {
-        let refused = tool(&api, called, &arguments);
-        let problem = &refused["structuredContent"];
-        assert_eq!((&refused["isError"], &problem["code"]), (&json!(true), &json!(code)));
+        let refusal = tool(&api, called, &arguments);
+        let problem = &refusal["structuredContent"];
+        assert_eq!((&refusal["isError"], &problem["code"]), (&json!(true), &json!(code)));
         assert!(problem["detail"].as_str().unwrap().contains(next), "{problem}");
     }
 }
@@ -463,15 +473,15 @@ fn an_error_about_an_unknown_name_says_what_to_do_next() {
 fn a_list_names_an_unknown_platform() {
     let api = api();
     let listed = |platform: &str| tool(&api, "list_connections", &json!({"platform": platform}));
-    let refused = listed("amce");
+    let refusal = listed("amce");
     assert_eq!(
-        (&refused["isError"], &refused["structuredContent"]["suggestions"][0]),
+        (&refusal["isError"], &refusal["structuredContent"]["suggestions"][0]),
         (&json!(true), &json!("acme"))
     );
     assert_eq!(listed("ACME")["structuredContent"]["total"], 0);
     let call = json!({"connection": "5f0c2a4e-1", "key": "createThing"});
-    let refused = tool(&api, "run_action", &call);
-    let detail = refused["structuredContent"]["detail"].as_str().unwrap();
+    let refusal = tool(&api, "run_action", &call);
+    let detail = refusal["structuredContent"]["detail"].as_str().unwrap();
     assert!(detail.starts_with("`connection` must be the id of a connection"), "{detail}");
     let inactive = tool(&api, "list_connections", &json!({"active": "false"}));
     assert_eq!(inactive["structuredContent"]["total"], 0);
@@ -481,7 +491,7 @@ fn a_list_names_an_unknown_platform() {
 fn an_agent_gets_the_result_of_an_attempt() {
     let api = api();
     set_client(&api, "acme");
-    let started = tool(&api, "start_connect", &of_ann("acme"));
+    let started = tool(&api, "start_connect", &ann_connect_body("acme"));
     let attempt = json!({"attempt": started["structuredContent"]["id"]});
     let waited = tool(&api, "start_connect", &attempt);
     assert_eq!(waited["structuredContent"]["status"], "pending");
@@ -661,7 +671,7 @@ fn content_text(returned: &Value) -> &str {
 }
 
 #[test]
-fn the_body_of_an_error_is_returned_whole() {
+fn the_complete_body_of_a_platform_error_is_returned() {
     let api = api();
     let path = acme(&api);
     let connection = path.rsplit('/').next().unwrap();
@@ -733,8 +743,8 @@ fn a_tool_result_stays_within_its_limit() {
         (json!({"select": ["/*".repeat(17)]}), "/select"),
         (json!({"select": [format!("/{}", "a".repeat(1024))]}), "/select"),
     ] {
-        let refused = run(more);
-        assert_eq!(content(&refused)["errors"][0]["pointer"], what);
+        let refusal = run(more);
+        assert_eq!(content(&refusal)["errors"][0]["pointer"], what);
     }
     // A deeply nested value, or one that can't be shortened, is left out.
     for all in [

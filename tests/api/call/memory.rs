@@ -1,6 +1,6 @@
 //! The memory that an isolate reserves for platforms' responses.
 
-use connector_vault::http::body::budget::{Holder, INITIAL_RESERVATION, MAX_PER_ACCOUNT};
+use connector_vault::http::body::budget::{Holder, INITIAL_RESERVATION, MAX_BYTES_PER_ACCOUNT};
 use serde_json::{Value, json};
 
 use super::run::{api, run};
@@ -8,7 +8,7 @@ use super::*;
 use crate::vault::code;
 
 #[test]
-fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
+fn calls_over_the_memory_budget_fail_but_results_of_changes_are_returned() {
     struct Case {
         /// The memory that other calls leave free, in bytes.
         free: usize,
@@ -31,8 +31,8 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
     let api = api();
     let path = acme(&api);
     for case in [
-        ok(MAX_PER_ACCOUNT, "ping", LARGE),
-        ok(MAX_PER_ACCOUNT, "getThing", LARGE),
+        ok(MAX_BYTES_PER_ACCOUNT, "ping", LARGE),
+        ok(MAX_BYTES_PER_ACCOUNT, "getThing", LARGE),
         ok(INITIAL_RESERVATION, "ping", INITIAL_RESERVATION),
         ok(INITIAL_RESERVATION, "getThing", INITIAL_RESERVATION),
         ok(0, "getThing", 0),
@@ -44,7 +44,7 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
         let budget = api.service.responses();
         let holder = Holder { account: "acme", identity: None };
         let others = budget.reserve("GET", holder, api.env.now.get()).unwrap();
-        assert!(others.grow_to(MAX_PER_ACCOUNT - free));
+        assert!(others.grow_to(MAX_BYTES_PER_ACCOUNT - free));
         let text_of = move |_: &HttpRequest| {
             Ok(platform_response(200, &[("content-type", "text/plain")], &"x".repeat(length)))
         };
@@ -65,7 +65,7 @@ fn calls_beyond_the_budget_fail_but_the_result_of_a_change_is_not_lost() {
         }
         assert_eq!(
             budget.held(),
-            MAX_PER_ACCOUNT - free,
+            MAX_BYTES_PER_ACCOUNT - free,
             "A call gives back what it held: {about}"
         );
     }

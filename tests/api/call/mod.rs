@@ -10,6 +10,7 @@ mod limits;
 mod mcp;
 mod memory;
 mod paging;
+mod pending_approvals;
 mod platform_tool;
 mod proxy;
 mod refusals;
@@ -17,7 +18,6 @@ mod run;
 mod session_approvals;
 mod tasks;
 mod traces;
-mod waiting;
 
 use connector_vault::catalog::action::unit::Units;
 use connector_vault::catalog::write::{Platform, Sizes};
@@ -44,7 +44,7 @@ pub fn platform(
 }
 
 /// An auth method with only its required members.
-fn method(kind: &str, more: &Value) -> Value {
+fn method(kind: &str, extra: &Value) -> Value {
     let field = |name: &str| json!({"name": name, "label": name, "secret": true});
     let names: &[&str] = match kind {
         "api_key" => &["apiKey"],
@@ -54,7 +54,7 @@ fn method(kind: &str, more: &Value) -> Value {
     };
     let fields: Vec<Value> = names.iter().map(|name| field(name)).collect();
     let mut method = json!({"id": kind.replace('_', "-"), "type": kind, "fields": fields});
-    for (name, value) in more.as_object().unwrap() {
+    for (name, value) in extra.as_object().unwrap() {
         method[name] = value.clone();
     }
     method
@@ -181,7 +181,7 @@ pub fn header<'r>(request: &'r HttpRequest, name: &str) -> Option<&'r str> {
     value
 }
 
-fn passed_header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
+fn forwarded_header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
     let headers = &response.proxied.as_ref().unwrap().headers;
     headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
 }

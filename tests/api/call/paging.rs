@@ -45,9 +45,9 @@ fn accepts_an_absolute_url_of_the_server() {
         "https://elsewhere.example/v2/users",
         "http://api.acme.example/v2/users",
     ] {
-        let refused = called(address);
-        assert_eq!((refused.status, &body(&refused)["code"]), (400, &json!("invalid_parameter")));
-        let detail = &body(&refused)["detail"];
+        let refusal = called(address);
+        assert_eq!((refusal.status, &body(&refusal)["code"]), (400, &json!("invalid_parameter")));
+        let detail = &body(&refusal)["detail"];
         assert_eq!(
             detail, "`path` must be a path below `https://api.acme.example/v2`",
             "{address}"
@@ -65,11 +65,11 @@ fn rejects_a_body_with_get() {
         for sent_body in [Body::Whole(b"{}".to_vec()), Body::Stream, Body::TooLarge] {
             let mut request = api.request(method, &path);
             request.body = sent_body;
-            let refused = api.send(&request);
-            assert_eq!(refused.status, 400, "{method}");
+            let refusal = api.send(&request);
+            assert_eq!(refusal.status, 400, "{method}");
             if method == "GET" {
                 assert_eq!(
-                    (&body(&refused)["code"], &body(&refused)["detail"]),
+                    (&body(&refusal)["code"], &body(&refusal)["detail"]),
                     (
                         &json!("invalid_body"),
                         &json!(
@@ -113,7 +113,7 @@ fn the_next_page_is_a_path_below_the_proxy() {
         });
         let response = call(&api, "GET", &format!("{path}/proxy/users"), "");
         assert_eq!(response.header("x-vault-next"), next, "{link}");
-        assert_eq!(passed_header(&response, "link"), Some(shown.unwrap_or(link)), "{link}");
+        assert_eq!(forwarded_header(&response, "link"), Some(shown.unwrap_or(link)), "{link}");
         if let Some(next) = next {
             sent(&api);
             assert_eq!(call(&api, "GET", &format!("{path}/proxy/{next}"), "").status, 200);
@@ -163,9 +163,9 @@ fn a_temporarily_refused_request_is_retried_at_the_time_that_the_platform_names(
         assert!(sent(&api).iter().all(|request| header(request, "x-vault-retries").is_none()));
     }
     for wrong in ["4", "-1", "x", "", "1.0"] {
-        let refused = api.send(&with_header(api.request("GET", &path), "x-vault-retries", wrong));
-        let error = &body(&refused)["errors"][0];
-        assert_eq!((refused.status, &error["parameter"]), (400, &json!("x-vault-retries")), "{wrong}");
+        let refusal = api.send(&with_header(api.request("GET", &path), "x-vault-retries", wrong));
+        let error = &body(&refusal)["errors"][0];
+        assert_eq!((refusal.status, &error["parameter"]), (400, &json!("x-vault-retries")), "{wrong}");
         assert_eq!(error["detail"], "`x-vault-retries` must be a whole number from 0 to 3");
     }
 }

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::mcp::{api, content, tool};
 use super::*;
 
-fn call(api: &Api, id: &str, more: &Value) -> Value {
+fn call(api: &Api, id: &str, extra: &Value) -> Value {
     let mut arguments = json!({"connection": id, "path": "/tickets"});
-    for (name, value) in more.as_object().unwrap() {
+    for (name, value) in extra.as_object().unwrap() {
         arguments[name] = value.clone();
     }
     tool(api, "call_platform", &arguments)
@@ -52,12 +52,12 @@ fn an_agent_calls_the_platform_of_a_connection() {
 }
 
 #[test]
-fn an_agents_proxy_call_stays_with_the_connection_and_its_server() {
+fn an_agents_proxy_call_reaches_only_the_connections_server() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
     sent(&api);
-    for (more, code) in [
+    for (extra, code) in [
         (json!({"path": "../../../v1/keys"}), "invalid_parameter"),
         (json!({"path": "%2e%2e/x"}), "invalid_parameter"),
         (json!({"path": "https://evil.example/x"}), "invalid_parameter"),
@@ -65,27 +65,27 @@ fn an_agents_proxy_call_stays_with_the_connection_and_its_server() {
         (json!({"body": {}}), "invalid_body"),
         (json!({"select": ["items"]}), "invalid_body"),
     ] {
-        let refused = call(&api, id, &more);
+        let refusal = call(&api, id, &extra);
         assert_eq!(
-            (&refused["isError"], &refused["structuredContent"]["code"]),
+            (&refusal["isError"], &refusal["structuredContent"]["code"]),
             (&json!(true), &json!(code)),
-            "{more}"
+            "{extra}"
         );
     }
-    for (more, message) in [
+    for (extra, message) in [
         (
             json!({"method": "HEAD"}),
             "`method` must be one of `GET`, `POST`, `PUT`, `PATCH`, `DELETE`.",
         ),
         (json!({"maxBytes": 499}), "`maxBytes` must be a whole number from 500 to 8388608."),
     ] {
-        assert_eq!(call(&api, id, &more)["content"][0]["text"], message);
+        assert_eq!(call(&api, id, &extra)["content"][0]["text"], message);
     }
     assert_eq!(sent(&api).len(), 0);
 }
 
 #[test]
-fn a_long_proxy_response_is_cut_like_that_of_an_action() {
+fn a_long_proxy_response_is_truncated_like_an_action_response() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
@@ -117,9 +117,9 @@ fn a_result_names_the_next_page_and_the_time_of_a_retry() {
     assert_eq!((&second["body"], second.get("next")), (&json!([2]), None));
     assert_eq!(second.get("retryAt"), None);
     platform(&api, |_| Ok(platform_response(429, &[("retry-after", "60")], "")));
-    let refused = content(&call(&api, id, &json!({})));
+    let refusal = content(&call(&api, id, &json!({})));
     let time = connector_vault::util::rfc3339::rfc3339(api.env.now.get() + 60_000);
-    assert_eq!((&refused["status"], &refused["retryAt"]), (&json!(429), &json!(time.unwrap())));
+    assert_eq!((&refusal["status"], &refusal["retryAt"]), (&json!(429), &json!(time.unwrap())));
     // Callers other than agents get the time of the retry in a header.
     let response =
         send(&api, "POST", &format!("{path}/actions/getThing"), &json!({"path": {"id": 1}}));

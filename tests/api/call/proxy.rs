@@ -124,7 +124,7 @@ fn a_proxy_body_may_have_any_length() {
 }
 
 #[test]
-fn credentials_go_where_the_method_says() {
+fn credentials_are_sent_where_the_auth_method_declares() {
     let api = api();
     respond_ok(&api);
     for (platform, credentials, name, value, url) in [
@@ -182,8 +182,8 @@ fn requests_to_amazon_are_signed() {
     let request = &sent(&api)[0];
     assert_eq!(request.url, "https://api.s3.example/bucket/a%2Bb?x=1%2B2");
     let authorization = header(request, "authorization").unwrap();
-    let begin = "AWS4-HMAC-SHA256 Credential=AK/20270115/us-west-2/s3/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token, Signature=";
-    assert!(authorization.starts_with(begin), "{authorization}");
+    let start_attempt = "AWS4-HMAC-SHA256 Credential=AK/20270115/us-west-2/s3/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token, Signature=";
+    assert!(authorization.starts_with(start_attempt), "{authorization}");
     assert_eq!(header(request, "x-amz-security-token"), Some("ST"));
     let hash = "230d8358dc8e8890b4c58deeb62912ee2f20357ae92a5cc861b98e68fe31acb5";
     assert_eq!(header(request, "x-amz-content-sha256"), Some(hash));
@@ -196,8 +196,8 @@ fn requests_to_amazon_are_signed() {
     };
     assert_eq!(streamed(&format!("{s3}/proxy/bucket/key")).status, 200);
     assert_eq!(header(&sent(&api)[0], "x-amz-content-sha256"), Some("UNSIGNED-PAYLOAD"));
-    let refused = streamed(&format!("{lambda}/proxy/x"));
-    assert_eq!((refused.status, &body(&refused)["code"]), (413, &json!("body_too_large")));
+    let refusal = streamed(&format!("{lambda}/proxy/x"));
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (413, &json!("body_too_large")));
     assert_eq!(sent(&api).len(), 0);
 }
 
@@ -370,8 +370,8 @@ fn redirects_to_other_origins_are_not_followed() {
                     "{status} {method} {location}"
                 );
                 // An HTTP client would follow `Location` and send the caller's key.
-                assert_eq!(passed_header(&response, "location"), None);
-                assert_eq!(passed_header(&response, "x-platform-location"), Some(location));
+                assert_eq!(forwarded_header(&response, "location"), None);
+                assert_eq!(forwarded_header(&response, "x-platform-location"), Some(location));
             }
             Some(expected) => {
                 assert_eq!(
@@ -392,8 +392,8 @@ fn redirects_to_other_origins_are_not_followed() {
     platform(&api, |_| Ok(platform_response(307, &[("location", "/v2/next")], "")));
     let response = call(&api, "POST", &format!("{acme}/proxy/x"), "body");
     assert_eq!(response.status, 307);
-    assert_eq!(passed_header(&response, "location"), None);
-    assert_eq!(passed_header(&response, "x-platform-location"), Some("/v2/next"));
+    assert_eq!(forwarded_header(&response, "location"), None);
+    assert_eq!(forwarded_header(&response, "x-platform-location"), Some("/v2/next"));
     assert_eq!(sent(&api).len(), 6);
     let mut request = api.request("POST", &format!("{acme}/proxy/x"));
     request.body = Body::Stream;
@@ -407,19 +407,19 @@ fn redirects_to_other_origins_are_not_followed() {
         Ok(platform_response(302, &[("location", &format!("https://evil.example/?{query}"))], ""))
     });
     let response = api.get(&format!("{keyed}/proxy/x?a=1"));
-    let location = passed_header(&response, "x-platform-location");
+    let location = forwarded_header(&response, "x-platform-location");
     assert_eq!(location, Some("https://evil.example/?a=1"));
     // HTTP clients don't follow the `Location` of a 201, so the header is unchanged.
     platform(&api, |_| {
         Ok(platform_response(201, &[("location", "https://api.acme.example/v2/9")], ""))
     });
     let response = call(&api, "POST", &format!("{acme}/proxy/x"), "body");
-    let location = passed_header(&response, "location");
+    let location = forwarded_header(&response, "location");
     assert_eq!(location, Some("https://api.acme.example/v2/9"));
 }
 
 /// Makes the platform accept only this token, and the authorization server return `refresh`.
-fn accept_only(api: &Api, token: &'static str, refresh: (u16, Value)) {
+fn accept_only_token(api: &Api, token: &'static str, refresh: (u16, Value)) {
     platform(api, move |request| {
         if request.url == "https://id.acme.example/token" {
             let (status, document) = &refresh;
@@ -448,7 +448,7 @@ fn a_401_refreshes_the_credentials_once() {
     let api = api();
     let path = acme(&api);
     api.env.wait(60_000);
-    accept_only(&api, "Bearer at-2", new());
+    accept_only_token(&api, "Bearer at-2", new());
     let response = call(&api, "POST", &format!("{path}/proxy/x"), "body");
     assert_eq!((response.status, text(&response).as_str()), (200, "in"));
     let requests = sent(&api);
@@ -465,11 +465,11 @@ fn a_401_refreshes_the_credentials_once() {
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
     assert_eq!(urls(&api), [call_url]);
     // If the platform rejects a token that was issued seconds ago, its response is returned.
-    accept_only(&api, "nothing", new());
+    accept_only_token(&api, "nothing", new());
     api.env.wait(60_000);
     let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
     assert_eq!(
-        (response.status, passed_header(&response, "x-platform-www-authenticate")),
+        (response.status, forwarded_header(&response, "x-platform-www-authenticate")),
         (401, Some("Bearer"))
     );
     assert_eq!(urls(&api), [call_url, token_url, call_url]);
@@ -488,12 +488,12 @@ fn a_401_refreshes_the_credentials_once() {
     assert_eq!(api.send(&request).status, 401);
     assert_eq!(urls(&api), [call_url]);
     // If the refresh fails, the platform's response is returned.
-    accept_only(&api, "nothing", (503, json!({})));
+    accept_only_token(&api, "nothing", (503, json!({})));
     assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api), [call_url, token_url]);
     // A 401 for credentials that can't be refreshed sends no refresh request.
     let bearer = connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
-    accept_only(&api, "nothing", new());
+    accept_only_token(&api, "nothing", new());
     api.env.wait(60_000);
     assert_eq!(call(&api, "GET", &format!("{bearer}/proxy/x"), "").status, 401);
     assert_eq!(urls(&api).len(), 1);
@@ -519,7 +519,7 @@ fn a_slow_401_refreshes_the_credentials_once() {
 fn a_call_fails_if_the_grant_has_ended() {
     let api = api();
     let path = acme(&api);
-    accept_only(&api, "nothing", (400, json!({"error": "invalid_grant"})));
+    accept_only_token(&api, "nothing", (400, json!({"error": "invalid_grant"})));
     for (status, source) in [(401, "platform"), (409, "vault")] {
         api.env.wait(72_000);
         let response = call(&api, "GET", &format!("{path}/proxy/x"), "");
@@ -540,14 +540,18 @@ fn an_expired_token_is_refreshed_before_the_call() {
         }),
     );
     api.env.wait(3_600_000);
-    accept_only(&api, "Bearer at-2", (200, json!({"access_token": "at-2", "expires_in": 3600})));
+    accept_only_token(
+        &api,
+        "Bearer at-2",
+        (200, json!({"access_token": "at-2", "expires_in": 3600})),
+    );
     assert_eq!(call(&api, "POST", &format!("{path}/proxy/x"), "body").status, 200);
     let urls: Vec<String> = sent(&api).into_iter().map(|request| request.url).collect();
     assert_eq!(urls, ["https://id.acme.example/token", "https://api.acme.example/v2/x"]);
 }
 
 #[test]
-fn a_platform_without_a_response_is_a_problem() {
+fn a_platform_that_does_not_respond_causes_a_problem() {
     let api = api();
     let path = acme(&api);
     for (error, status, code) in [
@@ -576,7 +580,7 @@ fn a_platform_without_a_response_is_a_problem() {
 }
 
 #[test]
-fn an_unauthorized_call_sends_nothing() {
+fn an_unauthorized_call_does_not_reach_the_platform() {
     let api = api();
     respond_ok(&api);
     let path = acme(&api);
@@ -589,8 +593,8 @@ fn an_unauthorized_call_sends_nothing() {
     assert_eq!(api.send(&as_secret("", "GET", &ask)).status, 401);
     let other = api.env.key("other", Environment::Test, &Scope::ALL, None);
     assert_eq!(api.send(&as_key(&other, "GET", &ask)).status, 404);
-    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
-    assert_eq!(api.send(&as_key(&live, "GET", &ask)).status, 404);
+    let live_key = api.env.key("acme", Environment::Live, &Scope::ALL, None);
+    assert_eq!(api.send(&as_key(&live_key, "GET", &ask)).status, 404);
     let call = &["connections:call"];
     let own = |identity: &str, scopes: &[&str]| {
         token(&api, &json!({"identity": identity, "scopes": scopes}))
@@ -637,7 +641,7 @@ fn pages_of_allowed_origins_may_send_and_read_any_header() {
     let response = from("GET", "https://app.example");
     assert_eq!(response.header("access-control-allow-origin"), Some("https://app.example"));
     assert_eq!(response.header("access-control-expose-headers"), Some("*"));
-    assert_eq!(passed_header(&response, "access-control-allow-origin"), None);
+    assert_eq!(forwarded_header(&response, "access-control-allow-origin"), None);
     let other = from("GET", "https://evil.example");
     assert_eq!(other.header("access-control-allow-origin"), None);
 }

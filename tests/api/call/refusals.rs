@@ -43,8 +43,9 @@ fn cases_by_caller(
     let with_key = |key: &ApiKey| ask(as_key(key, method, path));
     let revoked = key("acme", Environment::Test, &Scope::ALL);
     api.env.revoke(&revoked);
-    let weak = key("acme", Environment::Test, &[Scope::ConnectionsRead, Scope::CatalogRead]);
-    let live = key("acme", Environment::Live, &Scope::ALL);
+    let key_without_scope =
+        key("acme", Environment::Test, &[Scope::ConnectionsRead, Scope::CatalogRead]);
+    let live_key = key("acme", Environment::Live, &Scope::ALL);
     let other = key("beta", Environment::Test, &Scope::ALL);
     let unknown = api.env.unknown_key(Environment::Test);
     vec![
@@ -66,8 +67,8 @@ fn cases_by_caller(
         ),
         (with_key(&unknown), 401, "invalid_key"),
         (with_key(&revoked), 401, "invalid_key"),
-        (with_key(&weak), 403, "insufficient_scope"),
-        (with_key(&live), 404, "connection_not_found"),
+        (with_key(&key_without_scope), 403, "insufficient_scope"),
+        (with_key(&live_key), 404, "connection_not_found"),
         (with_key(&other), 404, "connection_not_found"),
     ]
 }
@@ -165,19 +166,20 @@ fn rejects_invalid_action_runs() {
     let api = api();
     let path = acme(&api);
     let run = |path: &str, key: &str| api.request("POST", &format!("{path}/actions/{key}"));
-    let good = |request: Request| with_body(request, r#"{"path":{"id":1}}"#);
+    let with_valid_body = |request: Request| with_body(request, r#"{"path":{"id":1}}"#);
     let large = |request: Request| Request { body: Body::TooLarge, ..request };
-    let typed = |request: Request| with_header(request, "content-type", "application/json");
+    let with_json_type =
+        |request: Request| with_header(request, "content-type", "application/json");
     let ask = format!("{path}/actions/getThing");
-    let mut cases = cases_by_caller(&api, &good, "POST", &ask);
+    let mut cases = cases_by_caller(&api, &with_valid_body, "POST", &ask);
     cases.extend([
-        (good(run(&path, "")), 404, "route_not_found"),
+        (with_valid_body(run(&path, "")), 404, "route_not_found"),
         (api.request("GET", &ask), 405, "method_not_allowed"),
-        (good(api.request("PUT", &ask)), 405, "method_not_allowed"),
+        (with_valid_body(api.request("PUT", &ask)), 405, "method_not_allowed"),
         // The order is: parameters, the body, the resources in the path, the input.
         (large(run(&path, "getThing?x=1")), 400, "unknown_parameter"),
         (large(run(&path, "getThing")), 415, "unsupported_media_type"),
-        (large(typed(run(&path, "getThing"))), 413, "body_too_large"),
+        (large(with_json_type(run(&path, "getThing"))), 413, "body_too_large"),
         (with_body(run(UNKNOWN_ID, "x"), "{"), 404, "route_not_found"),
         (with_body(run(&path, "getThing"), ""), 400, "invalid_body"),
         (with_body(run(&path, "getThing"), "{"), 400, "invalid_body"),
@@ -202,18 +204,18 @@ fn rejects_invalid_action_runs() {
     ]);
     for (path, status, code) in uncallable_connections(&api) {
         let key = if code == "credentials_not_found" { continue } else { "getThing" };
-        cases.push((good(run(&path, key)), status, code));
+        cases.push((with_valid_body(run(&path, key)), status, code));
     }
     // A connection of a platform without actions.
     let bearer = connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"}));
-    cases.push((good(run(&bearer, "getThing")), 404, "action_not_found"));
+    cases.push((with_valid_body(run(&bearer, "getThing")), 404, "action_not_found"));
     assert_refused(&api, cases);
     api.env.limited.set(true);
-    assert_refused(&api, vec![(good(run(&path, "getThing")), 429, "too_many_requests")]);
+    assert_refused(&api, vec![(with_valid_body(run(&path, "getThing")), 429, "too_many_requests")]);
 }
 
 #[test]
-fn without_vault_keys_nothing_is_called() {
+fn without_vault_keys_no_platform_is_called() {
     let api = api();
     let path = acme(&api);
     let id = path.rsplit('/').next().unwrap();
@@ -241,7 +243,7 @@ fn without_vault_keys_nothing_is_called() {
 }
 
 #[test]
-fn a_platform_failure_of_an_action_is_a_problem() {
+fn a_platform_failure_during_an_action_returns_a_problem() {
     let api = api();
     let path = acme(&api);
     for (error, status, code) in [
@@ -380,9 +382,9 @@ fn a_key_sent_as_the_platforms_authorization_is_rejected_with_advice() {
     let api = api_with_platforms(&[], units(json!({}), &[], &[]));
     let bearer = format!("Bearer {}", api.key.reveal());
     let request = with_header(anonymous("GET", "/v1/whoami"), "authorization", &bearer);
-    let refused = api.send(&request);
-    assert_eq!((refused.status, &body(&refused)["code"]), (401, &json!("missing_key")));
-    let detail = body(&refused)["detail"].as_str().unwrap().to_owned();
+    let refusal = api.send(&request);
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (401, &json!("missing_key")));
+    let detail = body(&refusal)["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("`x-service-secret`, not in `Authorization`"), "{detail}");
     assert!(!detail.contains(api.key.reveal()));
 }

@@ -19,12 +19,12 @@ pub fn api_with(settings: &[(&str, &str)]) -> Api {
             "contentType": null,
         })
     };
-    let action = |key: &str, method: &str, path: &str, more: Value| {
+    let action = |key: &str, method: &str, path: &str, extra: Value| {
         let mut action = json!({
             "title": key, "key": key, "method": method, "modelName": "Thing", "facts": {"path": path}, "parameters": [],
             "responses": [],
         });
-        for (name, value) in more.as_object().unwrap() {
+        for (name, value) in extra.as_object().unwrap() {
             action[name] = value.clone();
         }
         action
@@ -197,7 +197,7 @@ fn a_body_that_is_neither_json_nor_a_form_is_a_string() {
 }
 
 #[test]
-fn an_unknown_member_says_where_input_belongs() {
+fn errors_about_unknown_members_name_the_right_location() {
     let api = api();
     let path = acme(&api);
     let response = run(&api, &path, "getThing", r#"{"colour":5}"#);
@@ -304,7 +304,7 @@ fn all_input_faults_are_reported_before_a_request() {
 }
 
 #[test]
-fn responses_keep_their_type() {
+fn responses_keep_their_content_type() {
     let api = api();
     let path = acme(&api);
     for (content_type, reply, expected) in [
@@ -350,9 +350,9 @@ fn rejects_a_body_for_actions_without_one() {
         (&action["requestBody"], &action["input"]["required"]),
         (&Value::Null, &json!(["path"]))
     );
-    let refused = run(&api, &path, "getThing", r#"{"path":{"id":1},"body":{"q":1}}"#);
-    assert_eq!(refused.status, 400);
-    let error = &body(&refused)["errors"][0];
+    let refusal = run(&api, &path, "getThing", r#"{"path":{"id":1},"body":{"q":1}}"#);
+    assert_eq!(refusal.status, 400);
+    let error = &body(&refusal)["errors"][0];
     assert_eq!(error["pointer"], "/body");
     assert_eq!(error["detail"], "`body` can't be sent: a request with `GET` can't have a body");
     assert!(sent(&api).is_empty());

@@ -8,9 +8,9 @@ use crate::agents;
 use crate::support::{ORIGIN, as_secret, with_body};
 
 /// Calls `run_action` at `/mcp` with a session token. Returns the tool's result.
-fn call_with(fixture: &ApprovalFixture, token: &str, more: &Value) -> Value {
+fn call_with(fixture: &ApprovalFixture, token: &str, extra: &Value) -> Value {
     let mut arguments = json!({"connection": fixture.connection(), "key": "createThing"});
-    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    arguments.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
     let response = agents::call(&fixture.api, "/mcp", token, "run_action", &arguments);
     assert_eq!(response.status, 200, "{}", text(&response));
     let returned = body(&response)["result"]["content"][0]["text"].clone();
@@ -30,7 +30,7 @@ fn session_input() -> Value {
 }
 
 /// Starts a call with a session token that waits for approval. Returns the call's id and link.
-fn call_of_session(fixture: &ApprovalFixture, token: &str) -> (String, String) {
+fn start_session_call(fixture: &ApprovalFixture, token: &str) -> (String, String) {
     let result = call_with(fixture, token, &json!({"input": session_input()}));
     let field = |name: &str| result["approval"][name].as_str().unwrap_or_default().to_owned();
     assert_eq!(field("status"), "pending", "{result}");
@@ -41,11 +41,11 @@ fn call_of_session(fixture: &ApprovalFixture, token: &str) -> (String, String) {
 fn a_call_of_a_session_token_waits_for_its_user() {
     let fixture = approval_fixture();
     let token = session_token(&fixture, "ann");
-    let (id, url) = call_of_session(&fixture, &token);
+    let (id, url) = start_session_call(&fixture, &token);
     let link = format!("{ORIGIN}/mcp/{}/approval?id={id}", fixture.id);
     assert_eq!((url.as_str(), sent(&fixture.api).len()), (link.as_str(), 0));
     // Other users get neither the page nor the result.
-    assert!(text(&fixture.opened_by(&url, "bob").1).contains("This link does not work"));
+    assert!(text(&fixture.open_as(&url, "bob").1).contains("This link does not work"));
     let asks = json!({"approval": id});
     let other = crate::connect::token(
         &fixture.api,
@@ -55,7 +55,7 @@ fn a_call_of_a_session_token_waits_for_its_user() {
         let outcome = call_with(&fixture, token, &asks);
         assert_eq!(outcome["approval"]["status"].as_str().unwrap_or_default(), status);
     }
-    let (browser, page) = fixture.opened_by(&url, "ann");
+    let (browser, page) = fixture.open_as(&url, "ann");
     let html = text(&page).clone();
     assert!(
         html.contains("&quot;owner&quot;: &quot;bob&quot;") && !html.contains("st_test_"),
@@ -77,13 +77,13 @@ fn a_call_of_a_session_token_waits_for_its_user() {
 #[test]
 fn an_approved_call_does_not_run_after_its_session_token_expired() {
     let fixture = approval_fixture();
-    let (_, url) = call_of_session(&fixture, &session_token(&fixture, "ann"));
-    let (browser, page) = fixture.opened_by(&url, "ann");
+    let (_, url) = start_session_call(&fixture, &session_token(&fixture, "ann"));
+    let (browser, page) = fixture.open_as(&url, "ann");
     fixture.api.env.wait(60_000);
     assert_eq!(fixture.decide(&browser, &page, "approve").status, 410);
     // An approved call does not run after the token's key was revoked either.
-    let (_, url) = call_of_session(&fixture, &session_token(&fixture, "ann"));
-    let (browser, page) = fixture.opened_by(&url, "ann");
+    let (_, url) = start_session_call(&fixture, &session_token(&fixture, "ann"));
+    let (browser, page) = fixture.open_as(&url, "ann");
     fixture.api.env.revoke(&fixture.api.key);
     assert_eq!(fixture.decide(&browser, &page, "approve").status, 410);
     assert_eq!(sent(&fixture.api).len(), 0);
@@ -104,17 +104,17 @@ fn a_call_that_needs_approval_fails_outside_mcp() {
 fn a_token_with_confirm_needs_the_sign_in() {
     let fixture = approval_fixture();
     let token = session_token(&fixture, "ann");
-    let (_, url) = call_of_session(&fixture, &token);
-    let (browser, page) = fixture.opened_by(&url, "ann");
+    let (_, url) = start_session_call(&fixture, &token);
+    let (browser, page) = fixture.open_as(&url, "ann");
     assert_eq!(fixture.api.send(&fixture.api.request("DELETE", "/v1/agent-sign-in")).status, 204);
     assert_eq!(fixture.decide(&browser, &page, "approve").status, 410);
-    let refused = call_with(&fixture, &token, &json!({"input": session_input()}));
-    assert!(refused.to_string().contains("the sign-in for agents is disabled"), "{refused}");
+    let refusal = call_with(&fixture, &token, &json!({"input": session_input()}));
+    assert!(refusal.to_string().contains("the sign-in for agents is disabled"), "{refusal}");
     assert_eq!(sent(&fixture.api).len(), 0);
     let request = json!({"identity": "ann", "confirm": "write"});
-    let refused = send(&fixture.api, "POST", "/v1/sessions", &request);
+    let refusal = send(&fixture.api, "POST", "/v1/sessions", &request);
     assert_eq!(
-        (refused.status, &body(&refused)["errors"][0]["pointer"]),
+        (refusal.status, &body(&refusal)["errors"][0]["pointer"]),
         (400, &json!("/confirm"))
     );
 }

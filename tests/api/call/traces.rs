@@ -54,7 +54,7 @@ fn attribute(span: &Value, key: &str) -> Value {
 }
 
 #[test]
-fn a_valid_trace_context_passes_unchanged_and_an_invalid_one_is_dropped() {
+fn valid_trace_context_is_forwarded_and_invalid_is_dropped() {
     let api = api_with_platforms(&[], Units::default());
     platform(&api, |_| Ok(platform_response(200, &[], "")));
     let path = format!(

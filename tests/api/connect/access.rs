@@ -12,11 +12,11 @@ use crate::vault::{UNKNOWN_ID, code, comparable};
 fn fixture() -> (Api, String, String) {
     let api = api();
     set_client(&api, "acme");
-    let mut sent = of_ann("plain");
+    let mut sent = ann_connect_body("plain");
     sent["authMethod"] = json!("basic");
     sent["fields"] = json!({"username": "u", "password": "p"});
     let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
-    let (attempt, _) = begin(&api, &of_ann("acme"));
+    let (attempt, _) = start_attempt(&api, &ann_connect_body("acme"));
     (api, id, attempt)
 }
 
@@ -30,7 +30,7 @@ fn requests(key: &ApiKey, id: &str, attempt: &str) -> Vec<(Request, Scope)> {
     let credentials = format!("{connection}/credentials");
     let basic = json!({"type": "basic", "username": "u", "password": "p"});
     let client = "/v1/oauth-clients/acme";
-    let again = json!({"connection": id, "fields": {"username": "u", "password": "p"}});
+    let reconnect_body = json!({"connection": id, "fields": {"username": "u", "password": "p"}});
     vec![
         (get(&format!("{connection}/status")), Scope::ConnectionsRead),
         (as_key(key, "POST", &format!("{connection}/check")), Scope::ConnectionsWrite),
@@ -38,8 +38,8 @@ fn requests(key: &ApiKey, id: &str, attempt: &str) -> Vec<(Request, Scope)> {
         (as_key(key, "HEAD", &credentials), Scope::CredentialsRead),
         (get(&format!("{credentials}?refresh=true")), Scope::CredentialsRead),
         (send("PUT", &credentials, &basic), Scope::CredentialsWrite),
-        (send("POST", "/v1/vault/connect", &again), Scope::ConnectionsConnect),
-        (send("POST", "/v1/vault/connect", &of_ann("acme")), Scope::ConnectionsConnect),
+        (send("POST", "/v1/vault/connect", &reconnect_body), Scope::ConnectionsConnect),
+        (send("POST", "/v1/vault/connect", &ann_connect_body("acme")), Scope::ConnectionsConnect),
         (get("/v1/vault/connect"), Scope::ConnectionsRead),
         (get(&format!("/v1/vault/connect/{attempt}")), Scope::ConnectionsConnect),
         (get("/v1/oauth-clients"), Scope::ClientsRead),
@@ -55,7 +55,7 @@ fn each_endpoint_needs_exactly_its_scope() {
     for (index, (_, scope)) in requests(&api.key, &id, &attempt).iter().enumerate() {
         let others: Vec<_> = Scope::ALL.into_iter().filter(|other| other != scope).collect();
         let without = api.env.key("acme", Environment::Test, &others, None);
-        api.use_key(&without);
+        api.mark_key_used(&without);
         let before = api.env.dump();
         let request = &requests(&without, &id, &attempt)[index].0;
         let calls = api.env.db_calls.get();
@@ -138,8 +138,8 @@ fn rejects_unsupported_methods() {
 #[test]
 fn checks_have_a_fixed_order() {
     let (api, id, _) = fixture();
-    let powerless = api.env.key("acme", Environment::Test, &[Scope::CatalogRead], None);
-    api.use_key(&powerless);
+    let key_without_scope = api.env.key("acme", Environment::Test, &[Scope::CatalogRead], None);
+    api.mark_key_used(&key_without_scope);
     let before = api.env.dump();
     let credentials = format!("/v1/vault/connections/{id}/credentials");
     for (path, method) in [
@@ -148,16 +148,16 @@ fn checks_have_a_fixed_order() {
         ("/v1/oauth-clients/acme", "PUT"),
     ] {
         let requested = format!("{path}?x");
-        let bad = |request: Request| with_body(request, "{");
+        let with_invalid_body = |request: Request| with_body(request, "{");
         for (request, limited, status) in [
-            (bad(anonymous(method, &requested)), true, 401),
-            (bad(as_key(&powerless, method, &format!("{path}/"))), true, 404),
-            (bad(as_key(&powerless, "PATCH", &requested)), true, 405),
-            (bad(as_key(&powerless, method, &requested)), true, 403),
-            (bad(api.request(method, &requested)), true, 429),
-            (bad(api.request(method, &requested)), false, 400),
+            (with_invalid_body(anonymous(method, &requested)), true, 401),
+            (with_invalid_body(as_key(&key_without_scope, method, &format!("{path}/"))), true, 404),
+            (with_invalid_body(as_key(&key_without_scope, "PATCH", &requested)), true, 405),
+            (with_invalid_body(as_key(&key_without_scope, method, &requested)), true, 403),
+            (with_invalid_body(api.request(method, &requested)), true, 429),
+            (with_invalid_body(api.request(method, &requested)), false, 400),
             (api.request(method, path), false, 415),
-            (bad(api.request(method, path)), false, 400),
+            (with_invalid_body(api.request(method, path)), false, 400),
         ] {
             api.env.limited.set(limited);
             let response = api.send(&request);
@@ -179,8 +179,9 @@ fn links_and_window_codes_end_with_the_key_that_created_them() {
             let response = api.send(&with_body(as_key(&key, "POST", path), &sent.to_string()));
             body(&response)[member].as_str().unwrap().to_owned()
         };
-        let begin = || post("/v1/vault/connect", &of_ann("acme"), "authorizationUrl");
-        let (link, bound) = (begin(), begin());
+        let start_attempt =
+            || post("/v1/vault/connect", &ann_connect_body("acme"), "authorizationUrl");
+        let (link, bound) = (start_attempt(), start_attempt());
         let browser = Browser::default();
         assert_eq!(browser.get(&api, &link).status, 200);
         let (follower, _) = follow(&api, &bound);

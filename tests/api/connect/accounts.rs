@@ -30,11 +30,11 @@ fn api_with_names() -> Api {
 }
 
 fn connect_body(identity: &str, platform: &str, method: &str) -> Value {
-    let mut sent = json!({"platform": platform, "identity": identity, "identityType": "user", "authMethod": method});
+    let mut payload = json!({"platform": platform, "identity": identity, "identityType": "user", "authMethod": method});
     if method == "key" {
-        sent["fields"] = json!({"apiKey": "k"});
+        payload["fields"] = json!({"apiKey": "k"});
     }
-    sent
+    payload
 }
 
 /// Connects with a key that belongs to this account at the platform. Returns the connection's path.
@@ -46,8 +46,8 @@ fn connect_with_key(api: &Api, identity: &str, account: &Value) -> String {
 }
 
 /// Connects with OAuth 2.0. Returns the connection's path.
-fn connect_with_oauth(api: &Api, sent: &Value, responses: &[(u16, Value)]) -> String {
-    let (id, link) = begin(api, sent);
+fn connect_with_oauth(api: &Api, payload: &Value, responses: &[(u16, Value)]) -> String {
+    let (id, link) = start_attempt(api, payload);
     let (browser, state) = follow(api, &link);
     script(api, responses);
     assert_eq!(browser.back(api, &format!("code=c&state={state}")).status, 200);
@@ -150,7 +150,7 @@ fn the_filter_finds_exactly_the_account() {
 }
 
 #[test]
-fn an_id_token_names_the_account_where_no_request_does() {
+fn the_id_token_identifies_the_account_if_no_request_does() {
     let api = api_with_names();
     for (index, (claims, expected)) in [
         (
@@ -221,17 +221,17 @@ fn reconnecting_replaces_the_account_and_deleting_removes_it() {
         ((404, json!({})), Value::Null),
     ] {
         script(&api, &[profile]);
-        let again = connect(
+        let repeated_response = connect(
             &api,
             &json!({"connection": id, "authMethod": "key", "fields": {"apiKey": "k2"}, "allowOtherAccount": true}),
         );
-        assert_eq!(again.status, 200, "{}", text(&again));
+        assert_eq!(repeated_response.status, 200, "{}", text(&repeated_response));
         assert_eq!(account(&api, &path), expected);
     }
     let path = connect_with_key(&api, "bob", &json!({"id": "9", "email": "nine@acme.example"}));
     assert_eq!(send(&api, "DELETE", &path, &json!({})).status, 204);
-    let left = api.env.dump_without_events().join("\n");
-    assert!(!left.contains("nine@acme.example"), "{left}");
+    let remaining_rows = api.env.dump_without_events().join("\n");
+    assert!(!remaining_rows.contains("nine@acme.example"), "{remaining_rows}");
 }
 
 #[test]

@@ -37,16 +37,16 @@ fn fixture() -> Api {
     set_client(&api, "plain");
     let start = |platform: &str, identity: &str| {
         api.env.wait(1000);
-        begin(&api, &connect_body(platform, identity))
+        start_attempt(&api, &connect_body(platform, identity))
     };
     start("acme", "ann");
     api.env.wait(10 * MINUTE_MS);
     let (_, denied) = start("acme", "bob");
-    refuse(&api, &denied, "access_denied");
+    decline_at_platform(&api, &denied, "access_denied");
     let (_, rejected) = start("acme", "cy");
-    refuse(&api, &rejected, "unauthorized_client");
+    decline_at_platform(&api, &rejected, "unauthorized_client");
     let (_, agreed) = start("acme", "dee");
-    agree(&api, &agreed, &json!({"access_token": "a-token", "token_type": "bearer"}));
+    consent_at_platform(&api, &agreed, &json!({"access_token": "a-token", "token_type": "bearer"}));
     let (interrupted, _) = start("acme", "eve");
     let claim = "UPDATE connect_attempts SET status = 'exchanging', claimed_at = ?2 WHERE id = ?1";
     let claim = |id: &str, at: u64| {
@@ -57,8 +57,8 @@ fn fixture() -> Api {
     let (exchanging, _) = start("acme", "fay");
     claim(&exchanging, api.env.now.get());
     api.env.wait(1000);
-    let sent = json!({"platform": "plain", "authMethod": "sign-in", "identity": "gus", "identityType": "user"});
-    begin(&api, &sent);
+    let payload = json!({"platform": "plain", "authMethod": "sign-in", "identity": "gus", "identityType": "user"});
+    start_attempt(&api, &payload);
     api
 }
 
@@ -107,17 +107,21 @@ fn rows_show_the_outcome_and_no_secret() {
             "createdAt": started, "expiresAt": row["expiresAt"],
         })
     );
-    let made = body(&api.get(&format!("{LIST}?status=succeeded")))["rows"][0]["connection"].clone();
-    assert_eq!(api.get(&format!("/v1/vault/connections/{}", made.as_str().unwrap())).status, 200);
+    let created =
+        body(&api.get(&format!("{LIST}?status=succeeded")))["rows"][0]["connection"].clone();
+    assert_eq!(
+        api.get(&format!("/v1/vault/connections/{}", created.as_str().unwrap())).status,
+        200
+    );
     // A reconnected connection exists before the attempt succeeds.
-    let again = json!({"connection": made});
+    let reconnect_body = json!({"connection": created});
     api.env.wait(1000);
-    begin(&api, &again);
-    assert_eq!(body(&api.get(&format!("{LIST}?limit=1")))["rows"][0]["connection"], made);
+    start_attempt(&api, &reconnect_body);
+    assert_eq!(body(&api.get(&format!("{LIST}?limit=1")))["rows"][0]["connection"], created);
 }
 
 #[test]
-fn pages_follow_each_other_without_a_gap() {
+fn pages_contain_each_attempt_once() {
     let api = fixture();
     for filter in ["", "&status=failed,expired", "&platform=acme", "&status=pending&platform=acme"]
     {
@@ -144,13 +148,13 @@ fn pages_are_full_despite_newer_rows_of_others() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "plain");
-    let mut sent = connect_body("plain", "ann");
-    sent["authMethod"] = "sign-in".into();
-    let (_, link) = begin(&api, &sent);
-    refuse(&api, &link, "access_denied");
+    let mut payload = connect_body("plain", "ann");
+    payload["authMethod"] = "sign-in".into();
+    let (_, link) = start_attempt(&api, &payload);
+    decline_at_platform(&api, &link, "access_denied");
     for _ in 0..3 {
         api.env.wait(1000);
-        begin(&api, &connect_body("acme", "ann"));
+        start_attempt(&api, &connect_body("acme", "ann"));
     }
     for query in ["?identity=ann&status=failed&limit=1", "?platform=plain&limit=1"] {
         assert_eq!(listed(&api, query), ["ann failed"], "{query}");
@@ -204,7 +208,7 @@ fn the_identity_filter_uses_its_index() {
 }
 
 #[test]
-fn a_token_sees_its_own_identity_only() {
+fn a_token_lists_only_attempts_of_its_identity() {
     let api = fixture();
     let input = json!({"identity": "bob", "identityType": "user", "scopes": ["connections:read"], "ttlSeconds": 600});
     let bob = token(&api, &input);

@@ -46,8 +46,9 @@ fn replacing_branding_replaces_every_field() {
 fn branding_that_could_deceive_or_burden_users_is_rejected() {
     let api = api();
     let svg = "data:image/svg+xml;base64,PHN2Zy8+";
-    let wrong = json!({"name": "Ac\u{202e}me", "logo": svg, "color": "red", "url": "javascript:0"});
-    let rejected = set(&api, &wrong);
+    let invalid_body =
+        json!({"name": "Ac\u{202e}me", "logo": svg, "color": "red", "url": "javascript:0"});
+    let rejected = set(&api, &invalid_body);
     assert_eq!(rejected.status, 400);
     let errors = body(&rejected)["errors"].as_array().unwrap().clone();
     let pointers: Vec<_> = errors.iter().map(|error| error["pointer"].as_str().unwrap()).collect();
@@ -72,7 +73,7 @@ fn branding_belongs_to_one_account_and_environment() {
 fn pages_of_a_link_show_the_app_of_its_account() {
     let api = api();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     let page = Browser::default().get(&api, &link);
     assert!(text(&page).contains("Connect The acme to Sample App?"), "{}", text(&page));
     assert!(!text(&page).contains("<style>"), "{}", text(&page));
@@ -100,9 +101,9 @@ fn pages_of_a_link_show_the_app_of_its_account() {
 #[test]
 fn the_window_shows_the_app_of_its_code_or_token() {
     let api = api();
-    let mut sent = of_ann("keyed");
-    sent["link"] = json!(true);
-    let started = body(&connect(&api, &sent));
+    let mut payload = ann_connect_body("keyed");
+    payload["link"] = json!(true);
+    let started = body(&connect(&api, &payload));
     let response = Browser::default().get(&api, started["authorizationUrl"].as_str().unwrap());
     let location = response.header("location").unwrap();
     let code = location.strip_prefix("/connect#code=").unwrap().split('&').next().unwrap();

@@ -21,7 +21,7 @@ fn status(api: &Api, id: &str) -> Value {
 /// Connects with a key that the platform accepts.
 fn connect_with_key(api: &Api) -> String {
     script(api, &[(200, json!({})), (200, json!({"id": 1}))]);
-    let mut sent = of_ann("keyed");
+    let mut sent = ann_connect_body("keyed");
     sent["fields"] = json!({"apiKey": "the-key"});
     let response = connect(api, &sent);
     assert_eq!(response.status, 201, "{}", text(&response));
@@ -32,7 +32,7 @@ fn connect_with_key(api: &Api) -> String {
 fn a_check_refreshes_tokens_and_returns_no_secret() {
     let api = api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    let id = connected(&api, &ann_connect_body("acme"), &tokens(1));
     script(&api, &[(200, tokens(2))]);
     let response = check(&api, &id);
     assert_eq!(response.status, 200, "{}", text(&response));
@@ -73,7 +73,11 @@ fn a_check_refreshes_tokens_and_returns_no_secret() {
 fn an_unrefreshable_token_fails_on_use_after_expiry() {
     let api = api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &json!({"access_token": "at-1", "expires_in": 3600}));
+    let id = connected(
+        &api,
+        &ann_connect_body("acme"),
+        &json!({"access_token": "at-1", "expires_in": 3600}),
+    );
     let credentials = || api.get(&format!("{}/credentials", at(&id)));
     assert_eq!(body(&credentials())["accessToken"], "at-1");
     api.env.wait(HOUR);
@@ -86,7 +90,7 @@ fn an_unrefreshable_token_fails_on_use_after_expiry() {
     ] {
         match wait {
             Some(wait) => api.env.wait(wait),
-            None => until_next_attempt(&api),
+            None => wait_for_next_attempt(&api),
         }
         let response = credentials();
         assert_eq!((response.status, code(&response).as_str()), (409, "connection_failed"));
@@ -108,7 +112,7 @@ fn an_unrefreshable_token_fails_on_use_after_expiry() {
 }
 
 #[test]
-fn keys_are_verified() {
+fn a_check_verifies_an_api_key() {
     let api = api();
     let id = connect_with_key(&api);
     for (wait, reply, expected) in [
@@ -176,7 +180,7 @@ fn rate_limits_do_not_fail_a_key() {
 fn a_client_for_another_method_is_not_used() {
     let api = api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    let id = connected(&api, &ann_connect_body("acme"), &tokens(1));
     api.env.database.execute("UPDATE oauth_clients SET auth_method = 'other'", []).unwrap();
     script(&api, &[]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
@@ -190,7 +194,7 @@ fn a_client_for_another_method_is_not_used() {
 fn a_rejected_client_is_probed_hourly_or_after_a_change() {
     let api = api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    let id = connected(&api, &ann_connect_body("acme"), &tokens(1));
     script(&api, &[(401, json!({"error": "invalid_client"}))]);
     assert_eq!(body(&check(&api, &id))["state"], "degraded");
     assert_eq!(check(&api, &id).status, 429);
@@ -209,16 +213,16 @@ fn checks_do_not_run_concurrently() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "watched");
-    for id in [connected(&api, &of_ann("acme"), &tokens(1)), connect_with_key(&api)] {
-        lease_to_another(&api, 1);
+    for id in [connected(&api, &ann_connect_body("acme"), &tokens(1)), connect_with_key(&api)] {
+        lease_to_other_request(&api, 1);
         // The platform is not called, because another request holds the lease.
         script(&api, &[]);
         assert_eq!(body(&check(&api, &id))["state"], "operational");
     }
     // A check does not wait for another request's refresh, and many checks run concurrently.
-    let id = connected(&api, &of_ann("watched"), &tokens(1));
+    let id = connected(&api, &ann_connect_body("watched"), &tokens(1));
     api.env.wait(HOUR);
-    lease_to_another(&api, 30_000);
+    lease_to_other_request(&api, 30_000);
     api.env.pauses.borrow_mut().clear();
     script(&api, &[]);
     assert_eq!(check(&api, &id).status, 200);
@@ -231,13 +235,13 @@ fn unverifiable_connections_stay_unknown() {
     let plain = json!({"platform": "plain", "authMethod": "basic", "identity": "ann", "identityType": "user",
         "fields": {"username": "u", "password": "p"}});
     let plain = body(&connect(&api, &plain))["id"].as_str().unwrap().to_owned();
-    let bare = send(&api, "POST", crate::vault::CONNECTIONS, &of_ann("keyed"));
+    let bare = send(&api, "POST", crate::vault::CONNECTIONS, &ann_connect_body("keyed"));
     let bare = body(&bare)["id"].as_str().unwrap().to_owned();
     // The token can't be refreshed, and the platform has no request that checks it.
     set_client(&api, "acme");
-    let lasting = connected(&api, &of_ann("acme"), &json!({"access_token": "at"}));
+    let lasting = connected(&api, &ann_connect_body("acme"), &json!({"access_token": "at"}));
     // The request that checks the credentials would need a signature.
-    let mut signed = of_ann("amazon");
+    let mut signed = ann_connect_body("amazon");
     signed["fields"] =
         json!({"accessKeyId": "AKIA", "secretAccessKey": "s", "region": "eu-central-1"});
     let signed = body(&connect(&api, &signed))["id"].as_str().unwrap().to_owned();
@@ -262,7 +266,7 @@ fn a_check_fails_an_expired_unrefreshable_token() {
     let api = api();
     set_client(&api, "acme");
     let sent = json!({"access_token": "at", "expires_in": 3600});
-    let id = connected(&api, &of_ann("acme"), &sent);
+    let id = connected(&api, &ann_connect_body("acme"), &sent);
     assert_eq!(code(&check(&api, &id)), "not_checkable");
     api.env.wait(HOUR);
     script(&api, &[]);
@@ -275,7 +279,7 @@ fn a_check_verifies_a_valid_unrefreshable_token() {
     let api = api();
     set_client(&api, "watched");
     let sent = json!({"access_token": "at", "expires_in": 3600});
-    let id = connected(&api, &of_ann("watched"), &sent);
+    let id = connected(&api, &ann_connect_body("watched"), &sent);
     for (waits, responses, state) in
         [(0, vec![(200, json!({}))], "operational"), (HOUR, vec![], "degraded")]
     {
@@ -291,7 +295,7 @@ fn a_check_verifies_a_valid_unrefreshable_token() {
 fn check_results_are_delivered_to_webhooks_at_once() {
     let api = api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    let id = connected(&api, &ann_connect_body("acme"), &tokens(1));
     let webhook = json!({"url": "https://app.example/hooks", "types": ["connection.degraded"]});
     assert_eq!(send(&api, "POST", "/v1/webhooks", &webhook).status, 201);
     script(&api, &[(503, json!({}))]);

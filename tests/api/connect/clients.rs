@@ -10,13 +10,13 @@ fn a_client_is_set_read_listed_and_deleted() {
     let path = "/v1/oauth-clients/acme";
     let missing = api.get(path);
     assert_eq!((missing.status, &body(&missing)["code"]), (404, &json!("oauth_client_not_found")));
-    let sent = json!({
+    let payload = json!({
         "clientId": "id", "clientSecret": "s3cret", "authMethod": "oauth", "scopes": ["a"],
         "authorizationParameters": {"prompt": "consent"},
     });
-    let response = send(&api, "PUT", path, &sent);
+    let response = send(&api, "PUT", path, &payload);
     assert_eq!(response.status, 201, "{}", body(&response));
-    let mut shown = body(&response);
+    let mut document = body(&response);
     for (name, value) in [
         ("platform", json!("acme")),
         ("authMethod", json!("oauth")),
@@ -29,27 +29,27 @@ fn a_client_is_set_read_listed_and_deleted() {
         ("rejectedSince", Value::Null),
         ("createdAt", json!("2027-01-15T08:00:00.000Z")),
     ] {
-        assert_eq!(shown[name], value, "{name}");
+        assert_eq!(document[name], value, "{name}");
     }
-    assert!(!shown.to_string().contains("s3cret") && !dump_tables(&api).contains("s3cret"));
-    assert_eq!(body(&api.get("/v1/oauth-clients/ACME")), shown);
-    let list = json!({"rows": [shown], "total": 1, "pages": 1, "page": 1});
+    assert!(!document.to_string().contains("s3cret") && !dump_all_tables(&api).contains("s3cret"));
+    assert_eq!(body(&api.get("/v1/oauth-clients/ACME")), document);
+    let list = json!({"rows": [document], "total": 1, "pages": 1, "page": 1});
     assert_eq!(body(&api.get("/v1/oauth-clients")), list);
     assert_eq!(body(&api.get("/v1/oauth-clients?page=2&limit=1"))["rows"], json!([]));
 
     // An omitted secret is kept for the same client id and dropped for another one. `null` removes
     // it.
-    for (sent, has_secret) in [
+    for (payload, has_secret) in [
         (json!({"clientId": "id", "authMethod": "oauth"}), true),
         (json!({"clientId": "other"}), false),
         (json!({"clientId": "other", "clientSecret": "x"}), true),
         (json!({"clientId": "other", "clientSecret": null}), false),
     ] {
-        let response = send(&api, "PUT", path, &sent);
-        assert_eq!(response.status, 200, "{sent}");
-        shown = body(&response);
-        assert_eq!(shown["hasSecret"], has_secret, "{sent}");
-        assert_eq!(shown["scopes"], json!([]));
+        let response = send(&api, "PUT", path, &payload);
+        assert_eq!(response.status, 200, "{payload}");
+        document = body(&response);
+        assert_eq!(document["hasSecret"], has_secret, "{payload}");
+        assert_eq!(document["scopes"], json!([]));
     }
 
     // Another account and the other environment can neither read nor delete the client.
@@ -73,8 +73,8 @@ fn warns_about_a_client_without_scopes() {
         ("plain", json!({"authMethods": [oauth("oauth", &json!({}))]})),
     ]);
     let warnings = |platform: &str, scopes: Value| {
-        let sent = json!({"clientId": "id", "scopes": scopes});
-        body(&send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent))["warnings"]
+        let payload = json!({"clientId": "id", "scopes": scopes});
+        body(&send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &payload))["warnings"]
             .clone()
     };
     let expected = "The client requests no scopes, so The scoped grants only what it grants by default. Set those that your calls need, such as `a`, `b`, `c`: `authMethods` of the connector lists all.";
@@ -88,14 +88,14 @@ fn a_retry_after_a_lost_response_gets_the_same_response() {
     let api = api();
     let path = "/v1/oauth-clients/regional";
     let variables = json!({"host": "eu.regional.example"});
-    let sent = json!({"clientId": "id", "authMethod": "oauth", "variables": variables});
+    let payload = json!({"clientId": "id", "authMethod": "oauth", "variables": variables});
     let lose = || api.env.db_faults.borrow_mut().push_back(DbFault::After);
     lose();
-    let created = send(&api, "PUT", path, &sent);
+    let created = send(&api, "PUT", path, &payload);
     assert_eq!((created.status, &body(&created)["variables"]), (201, &variables));
     api.env.wait(1);
     lose();
-    assert_eq!(send(&api, "PUT", path, &sent).status, 200);
+    assert_eq!(send(&api, "PUT", path, &payload).status, 200);
     lose();
     assert_eq!(api.send(&api.request("DELETE", path)).status, 204);
     assert_eq!(api.get(path).status, 404);
@@ -104,7 +104,7 @@ fn a_retry_after_a_lost_response_gets_the_same_response() {
 #[test]
 fn reports_all_errors_of_a_client() {
     let api = api();
-    for (platform, sent, pointer) in [
+    for (platform, payload, pointer) in [
         ("acme", json!({}), "/clientId"),
         ("acme", json!({"clientId": ""}), "/clientId"),
         ("acme", json!({"clientId": "a\u{e9}"}), "/clientId"),
@@ -129,9 +129,9 @@ fn reports_all_errors_of_a_client() {
         ),
         ("keyed", json!({"clientId": "a"}), "/platform"),
     ] {
-        let response = send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &sent);
-        assert_eq!(response.status, 400, "{sent}: {}", body(&response));
-        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{sent}");
+        let response = send(&api, "PUT", &format!("/v1/oauth-clients/{platform}"), &payload);
+        assert_eq!(response.status, 400, "{payload}: {}", body(&response));
+        assert_eq!(body(&response)["errors"][0]["pointer"], pointer, "{payload}");
     }
     let response = send(&api, "PUT", "/v1/oauth-clients/acne", &json!({"clientId": "a"}));
     assert_eq!((response.status, &body(&response)["code"]), (404, &json!("platform_not_found")));
@@ -143,12 +143,12 @@ fn changing_where_a_secret_is_sent_requires_the_secret() {
     let api = api();
     let path = "/v1/oauth-clients/regional";
     let client = |host: &str, secret: Value| {
-        let mut sent =
+        let mut payload =
             json!({"clientId": "id", "authMethod": "oauth", "variables": {"host": host}});
         if secret != json!("omitted") {
-            sent["clientSecret"] = secret;
+            payload["clientSecret"] = secret;
         }
-        send(&api, "PUT", path, &sent)
+        send(&api, "PUT", path, &payload)
     };
     let (eu, us) = ("eu.regional.example", "us.regional.example");
     assert_eq!(client(eu, json!("s3cret")).status, 201);
@@ -171,16 +171,16 @@ fn changing_where_a_secret_is_sent_requires_the_secret() {
     }
     // Another auth method may send the secret to other hosts.
     assert_eq!(client(us, json!("s3cret")).status, 200);
-    let sent = json!({"clientId": "id", "authMethod": "app", "variables": {}});
-    assert_eq!(send(&api, "PUT", path, &sent).status, 400);
+    let payload = json!({"clientId": "id", "authMethod": "app", "variables": {}});
+    assert_eq!(send(&api, "PUT", path, &payload).status, 400);
 }
 
 #[test]
 fn the_scope_warning_needs_a_platform_with_scopes() {
     let api = crate::openapi::fixture::Fixture::new().api;
     for (scopes, warns) in [(json!([]), true), (json!(["repo"]), false)] {
-        let sent = json!({"clientId": "id", "scopes": scopes});
-        let stored = body(&send(&api, "PUT", "/v1/oauth-clients/github", &sent));
+        let payload = json!({"clientId": "id", "scopes": scopes});
+        let stored = body(&send(&api, "PUT", "/v1/oauth-clients/github", &payload));
         let warnings = stored.get("warnings").and_then(Value::as_array);
         assert_eq!(warnings.is_some_and(|some| some.len() == 1), warns, "{stored}");
         assert_eq!(body(&api.get("/v1/oauth-clients/github")).get("warnings"), None);

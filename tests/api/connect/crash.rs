@@ -76,26 +76,22 @@ impl Background for CrashingProcess<'_> {
         self.env.run_in_background(statement);
     }
 
-    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
-        self.env.send_in_background(request, deadline_ms);
+    fn send_in_background(&self, request: HttpRequest, timeout_ms: u32) {
+        self.env.send_in_background(request, timeout_ms);
     }
 }
 
 impl Http for CrashingProcess<'_> {
-    async fn send(
-        &self,
-        request: HttpRequest,
-        deadline_ms: u32,
-    ) -> Result<HttpResponse, HttpError> {
-        self.step(self.env.send(request, deadline_ms)).await
+    async fn send(&self, request: HttpRequest, timeout_ms: u32) -> Result<HttpResponse, HttpError> {
+        self.step(self.env.send(request, timeout_ms)).await
     }
 
     async fn open(
         &self,
         request: StreamingRequest<'_>,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
-        self.step(self.env.open(request, deadline_ms)).await
+        self.step(self.env.open(request, timeout_ms)).await
     }
 
     async fn read(&self, body: Rc<dyn Any>, max: usize) -> Result<Vec<u8>, HttpError> {

@@ -33,7 +33,7 @@ fn a_killed_exchange_orphans_nothing_and_is_never_repeated() {
     let crashes = at_every_step(|step, completes_step| {
         let api = api();
         set_client(&api, "acme");
-        let (id, link) = begin(&api, &of_ann("acme"));
+        let (id, link) = start_attempt(&api, &ann_connect_body("acme"));
         let browser = Browser::default();
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
         script(&api, &[(200, tokens(1)), (404, json!({}))]);
@@ -47,11 +47,15 @@ fn a_killed_exchange_orphans_nothing_and_is_never_repeated() {
         // The code is exchanged once, even if the page is reloaded.
         let used = api.env.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
         script(&api, &[(200, tokens(2)), (404, json!({}))]);
-        let again = browser.back(&api, &format!("code=c&state={state}"));
+        let repeated_response = browser.back(&api, &format!("code=c&state={state}"));
         if used > 0 {
             let requested =
                 api.env.sent.borrow().iter().filter(|sent| sent.url.ends_with("/token")).count();
-            assert_eq!((used, requested, again.status == 409), (1, 1, !connected), "{step}");
+            assert_eq!(
+                (used, requested, repeated_response.status == 409),
+                (1, 1, !connected),
+                "{step}"
+            );
         }
         // After a minute, an interrupted attempt has the error `interrupted`, and the next attempt
         // succeeds.
@@ -69,7 +73,7 @@ fn a_killed_exchange_orphans_nothing_and_is_never_repeated() {
 
 fn connected_again(api: &Api) {
     assert_eq!(rows(api, "connections"), 0);
-    connected(api, &of_ann("acme"), &tokens(3));
+    connected(api, &ann_connect_body("acme"), &tokens(3));
 }
 
 #[test]
@@ -77,9 +81,9 @@ fn a_killed_reconnection_keeps_old_or_new_credentials() {
     let crashes = at_every_step(|step, completes_step| {
         let api = api();
         set_client(&api, "revoked");
-        let connection = connected(&api, &of_ann("revoked"), &tokens(1));
+        let connection = connected(&api, &ann_connect_body("revoked"), &tokens(1));
         let path = format!("/v1/vault/connections/{connection}/credentials");
-        let (id, link) = begin(&api, &json!({"connection": connection}));
+        let (id, link) = start_attempt(&api, &json!({"connection": connection}));
         let browser = Browser::default();
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
         script(&api, &[(200, tokens(2))]);
@@ -99,7 +103,7 @@ fn a_killed_deletion_still_revokes_the_tokens() {
     let crashes = at_every_step(|step, completes_step| {
         let api = api_at_current_time();
         set_client(&api, "revoked");
-        let id = connected(&api, &of_ann("revoked"), &tokens(1));
+        let id = connected(&api, &ann_connect_body("revoked"), &tokens(1));
         api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
         script(&api, &[(200, json!({}))]);
         let delete = api.request("DELETE", &format!("/v1/vault/connections/{id}"));
@@ -121,7 +125,7 @@ fn a_killed_refresh_leaves_a_usable_connection() {
     let crashes = at_every_step(|step, completes_step| {
         let api = api();
         set_client(&api, "acme");
-        let id = connected(&api, &of_ann("acme"), &tokens(1));
+        let id = connected(&api, &ann_connect_body("acme"), &tokens(1));
         let path = format!("/v1/vault/connections/{id}/credentials");
         script(&api, &[(200, tokens(2))]);
         let refresh = api.request("GET", &format!("{path}?refresh=true"));

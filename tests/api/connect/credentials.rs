@@ -4,7 +4,7 @@ use super::*;
 
 /// Creates a connection without credentials. Returns its path.
 fn create(api: &Api, platform: &str) -> String {
-    let response = send(api, "POST", "/v1/vault/connections", &of_ann(platform));
+    let response = send(api, "POST", "/v1/vault/connections", &ann_connect_body(platform));
     assert_eq!(response.status, 201, "{}", body(&response));
     format!("/v1/vault/connections/{}", body(&response)["id"].as_str().unwrap())
 }
@@ -17,7 +17,7 @@ fn members_of_the_token_response_are_returned() {
     {
         set_client(&api, platform);
         let tokens = json!({"access_token": "at", "instance_url": "https://eu.example", "x": 1});
-        let id = connected(&api, &of_ann(platform), &tokens);
+        let id = connected(&api, &ann_connect_body(platform), &tokens);
         let credentials = body(&api.get(&format!("/v1/vault/connections/{id}/credentials")));
         assert_eq!(credentials.get("members").unwrap_or(&Value::Null), &members, "{credentials}");
     }
@@ -179,7 +179,7 @@ fn keys_are_used_after_their_stated_expiry() {
 fn a_deleted_connection_leaves_no_credentials() {
     let api = api();
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
-    let mut sent = of_ann("keyed");
+    let mut sent = ann_connect_body("keyed");
     sent["fields"] = json!({"apiKey": "k"});
     let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
     assert_eq!(rows(&api, "credentials"), 1);
@@ -198,7 +198,7 @@ fn deleting_a_connection_revokes_its_grant() {
         api.env.now.set(now.try_into().unwrap());
         set_client(&api, "revoked");
         let tokens = json!({"access_token": "at", "refresh_token": "rt"});
-        let id = connected(&api, &of_ann("revoked"), &tokens);
+        let id = connected(&api, &ann_connect_body("revoked"), &tokens);
         api.env.sent.borrow_mut().clear();
         script(&api, &[(answered, json!({}))]);
         let deleted = api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
@@ -220,7 +220,7 @@ fn deleting_a_connection_revokes_its_grant() {
 }
 
 #[test]
-fn encrypted_rows_are_bound_to_their_place() {
+fn ciphertexts_cannot_be_moved_to_another_row() {
     let api = api();
     let ids: Vec<String> = ["a-secret", "b-secret"]
         .into_iter()
@@ -255,7 +255,7 @@ fn apps_without_stored_credentials_report_the_state() {
     assert_eq!((&status["actor"], &status["holdsCredentials"]), (&json!("user"), &json!(false)));
     // The vault stores credentials, so it determines the state itself.
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
-    let mut sent = of_ann("keyed");
+    let mut sent = ann_connect_body("keyed");
     sent["fields"] = json!({"apiKey": "k"});
     let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
     let path = format!("/v1/vault/connections/{id}");

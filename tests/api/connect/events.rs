@@ -36,14 +36,14 @@ fn types(events: &[Value]) -> Vec<String> {
 }
 
 /// Reads the types of new events.
-struct Reader<'a> {
+struct EventTypeReader<'a> {
     api: &'a Api,
     after: String,
 }
 
-impl Reader<'_> {
-    fn new(api: &Api) -> Reader<'_> {
-        Reader { api, after: "evt_0000000000000".into() }
+impl EventTypeReader<'_> {
+    fn new(api: &Api) -> EventTypeReader<'_> {
+        EventTypeReader { api, after: "evt_0000000000000".into() }
     }
 
     fn new_events(&mut self) -> Vec<Value> {
@@ -65,7 +65,7 @@ fn tokens(index: u64, scope: &str) -> Value {
 fn every_change_writes_one_event() {
     let api = api();
     api.env.publish(small_catalog());
-    let mut reader = Reader::new(&api);
+    let mut reader = EventTypeReader::new(&api);
     reader.expect(&[], "nothing has happened");
     let created = api.create(&minimal("ann"));
     let id = created["id"].as_str().unwrap();
@@ -75,7 +75,7 @@ fn every_change_writes_one_event() {
         (&events[0]["data"], &events[0]["occurredAt"]),
         (&json!({"connection": created, "account": null}), &json!("2027-01-15T08:00:00.000Z"))
     );
-    for (method, path, sent, expected) in [
+    for (method, path, payload, expected) in [
         ("PATCH", at(id), json!({"tags": ["a"]}), &["updated"][..]),
         ("PATCH", at(id), json!({"tags": ["a"]}), &[]),
         ("PUT", name(id), json!({"name": "Ann"}), &["updated"]),
@@ -89,8 +89,8 @@ fn every_change_writes_one_event() {
         ("PUT", state(id), json!({"state": "operational", "active": true}), &["recovered"]),
         ("PUT", state(id), json!({"state": "unknown"}), &["updated"]),
     ] {
-        assert_eq!(send(&api, method, &path, &sent).status, 200, "{sent}");
-        reader.expect(expected, &sent.to_string());
+        assert_eq!(send(&api, method, &path, &payload).status, 200, "{payload}");
+        reader.expect(expected, &payload.to_string());
     }
     let before = body(&api.get(&at(id)));
     assert_eq!(api.send(&api.request("DELETE", &at(id))).status, 204);
@@ -108,20 +108,21 @@ fn every_change_writes_one_event() {
 fn events_of_changes_that_keep_long_tags_omit_them() {
     let api = api();
     let long: Vec<String> = (0..50).map(|index| format!("{index}-{}", "x".repeat(100))).collect();
-    let tagged = |mut sent: Value, tags: &[String]| {
-        sent["tags"] = json!(tags);
-        sent
+    let tagged = |mut payload: Value, tags: &[String]| {
+        payload["tags"] = json!(tags);
+        payload
     };
-    let mut reader = Reader::new(&api);
+    let mut reader = EventTypeReader::new(&api);
     let mut number_of_tags = || -> Vec<usize> {
         let tags = |event: &Value| event["data"]["connection"]["tags"].as_array().unwrap().len();
         reader.new_events().iter().map(tags).collect()
     };
-    let id = api.create(&tagged(of_ann("keyed"), &long))["id"].as_str().unwrap().to_owned();
+    let id =
+        api.create(&tagged(ann_connect_body("keyed"), &long))["id"].as_str().unwrap().to_owned();
     assert_eq!(number_of_tags(), [50], "created");
     let credentials = format!("{}/credentials", at(&id));
     let key = json!({"type": "api_key", "apiKey": "k"});
-    for (method, path, sent, status, expected) in [
+    for (method, path, payload, status, expected) in [
         ("PUT", state(&id), json!({"state": "operational"}), 200, 0),
         ("PUT", state(&id), json!({"state": "degraded"}), 200, 0),
         ("PUT", name(&id), json!({"name": "Ann"}), 200, 0),
@@ -134,7 +135,7 @@ fn events_of_changes_that_keep_long_tags_omit_them() {
         if status == 204 {
             script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
         }
-        let response = send(&api, method, &path, &sent);
+        let response = send(&api, method, &path, &payload);
         assert_eq!(response.status, status, "{method} {path} {}", text(&response));
         assert_eq!(number_of_tags(), [expected], "{method} {path}");
     }
@@ -143,13 +144,13 @@ fn events_of_changes_that_keep_long_tags_omit_them() {
 #[test]
 fn a_page_of_large_events_ends_early() {
     let api = api();
-    let id = api.create(&of_ann("keyed"))["id"].as_str().unwrap().to_owned();
+    let id = api.create(&ann_connect_body("keyed"))["id"].as_str().unwrap().to_owned();
     let tags = |change: usize| -> Vec<String> {
         (0..50).map(|index| format!("{change}-{index}-{}", "x".repeat(115))).collect()
     };
     for change in 1..200 {
-        let sent = json!({"tags": tags(change)});
-        assert_eq!(send(&api, "PATCH", &at(&id), &sent).status, 200);
+        let payload = json!({"tags": tags(change)});
+        assert_eq!(send(&api, "PATCH", &at(&id), &payload).status, 200);
     }
     for query in ["", "&order=newest", "&types=connection.created,connection.updated"] {
         let response = api.get(&format!("/v1/events?limit=500{query}"));
@@ -167,8 +168,8 @@ fn a_page_of_large_events_ends_early() {
 fn changes_of_credentials_write_events() {
     let api = api();
     set_client(&api, "acme");
-    let mut reader = Reader::new(&api);
-    let id = connected(&api, &of_ann("acme"), &tokens(1, "read"));
+    let mut reader = EventTypeReader::new(&api);
+    let id = connected(&api, &ann_connect_body("acme"), &tokens(1, "read"));
     reader.expect(&["created", "connected"], "connected");
     let credentials = format!("{}/credentials", at(&id));
     let missing = || body(&api.get(&format!("{}/status", at(&id))))["missingScopes"].clone();
@@ -206,13 +207,13 @@ fn changes_of_credentials_write_events() {
     assert_eq!(again, id);
     reader.expect(&["reconnected", "scopes_changed"], "reconnected");
     // Credentials are imported from another service and then replaced.
-    let keyed = send(&api, "POST", CONNECTIONS, &of_ann("keyed"));
+    let keyed = send(&api, "POST", CONNECTIONS, &ann_connect_body("keyed"));
     let keyed = body(&keyed)["id"].as_str().unwrap().to_owned();
     reader.expect(&["created"], "keyed");
     for expected in ["connected", "reconnected"] {
         script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
-        let sent = json!({"type": "api_key", "apiKey": "k"});
-        let response = send(&api, "PUT", &format!("{}/credentials", at(&keyed)), &sent);
+        let payload = json!({"type": "api_key", "apiKey": "k"});
+        let response = send(&api, "PUT", &format!("{}/credentials", at(&keyed)), &payload);
         assert_eq!(response.status, 204);
         reader.expect(&[expected], "keyed");
     }
@@ -294,7 +295,7 @@ fn readers_miss_no_event_during_writes() {
     let mut rng = TestRng(7);
     let mut ids: Vec<String> = Vec::new();
     let (mut expected, mut seen) = (Vec::new(), Vec::new());
-    let mut reader = Reader::new(&api);
+    let mut reader = EventTypeReader::new(&api);
     let other = api.env.key("other", Environment::Test, &Scope::ALL, None);
     for index in 0..repetitions(1000, 10_000) {
         let now = |kind: &str, id: &str| format!("{kind} {id}");

@@ -182,22 +182,22 @@ fn newer_tokens_replace_those_that_await_the_cut_over() {
 fn an_import_fills_connections_without_credentials_and_keeps_those_of_users() {
     let api = api();
     set_client(&api, "acme");
-    let created = send(&api, "POST", "/v1/vault/connections", &of_ann("acme"));
+    let created = send(&api, "POST", "/v1/vault/connections", &ann_connect_body("acme"));
     let id = body(&created)["id"].as_str().unwrap().to_owned();
     let ann = item("acme", "ann", &tokens("at", "rt"));
     assert_eq!(import_one(&api, &ann, false, "updated"), id);
     // The user reconnects, so the grant now belongs to this service.
-    let mut again = json!({"connection": id});
-    let (_, link) = begin(&api, &again);
-    agree(&api, &link, &json!({"access_token": "own", "refresh_token": "own-rt"}));
+    let mut reconnect_body = json!({"connection": id});
+    let (_, link) = start_attempt(&api, &reconnect_body);
+    consent_at_platform(&api, &link, &json!({"access_token": "own", "refresh_token": "own-rt"}));
     assert_eq!(body(&api.get(&connection_path(&id, "/status")))["awaitsCutOver"], false);
     for cut_over in [false, true] {
         import_one(&api, &ann, cut_over, "skipped");
     }
     assert_eq!(body(&api.get(&connection_path(&id, "/credentials")))["accessToken"], "own");
     // An import does not replace credentials that the app has set.
-    again = item("keyed", "ann", &json!({"type": "api_key", "apiKey": "k"}));
-    let keyed = import_one(&api, &again, false, "created");
+    reconnect_body = item("keyed", "ann", &json!({"type": "api_key", "apiKey": "k"}));
+    let keyed = import_one(&api, &reconnect_body, false, "created");
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
     let set = send(
         &api,
@@ -206,7 +206,7 @@ fn an_import_fills_connections_without_credentials_and_keeps_those_of_users() {
         &json!({"type": "api_key", "apiKey": "other"}),
     );
     assert_eq!(set.status, 204, "{}", text(&set));
-    import_one(&api, &again, true, "skipped");
+    import_one(&api, &reconnect_body, true, "skipped");
     assert_eq!(body(&api.get(&connection_path(&keyed, "/credentials")))["apiKey"], "other");
 }
 
@@ -229,9 +229,9 @@ fn deleting_a_waiting_connection_does_not_revoke_the_grant_of_the_other_service(
 fn each_faulty_item_fails_alone() {
     let api = api();
     set_client(&api, "acme");
-    let good = tokens("at", "rt");
+    let valid_tokens = tokens("at", "rt");
     let with = |name: &str, value: Value| {
-        let mut item = item("acme", "x", &good);
+        let mut item = item("acme", "x", &valid_tokens);
         item[name] = value;
         item
     };
@@ -262,17 +262,21 @@ fn each_faulty_item_fails_alone() {
         ),
         (with("credentials", key.clone()), "invalid_body", "/credentials/type"),
         (with("clientId", json!("another id")), "oauth_client_missing", ""),
-        (item("watched", "ann", &good), "oauth_client_missing", ""),
+        (item("watched", "ann", &valid_tokens), "oauth_client_missing", ""),
         (
             json!({"platform": "keyed", "identity": "x", "identityType": "user", "clientId": "c", "credentials": key}),
             "invalid_body",
             "/clientId",
         ),
-        (item("acme", "ann", &good), "invalid_body", "/identity"),
+        (item("acme", "ann", &valid_tokens), "invalid_body", "/identity"),
     ] {
         let results = import(
             &api,
-            &[item("acme", "ann", &good), faulty.clone(), item("acme", "bob", &good)],
+            &[
+                item("acme", "ann", &valid_tokens),
+                faulty.clone(),
+                item("acme", "bob", &valid_tokens),
+            ],
             false,
         );
         let outcome = [&results[0]["outcome"], &results[2]["outcome"]];
@@ -327,7 +331,7 @@ fn an_import_cannot_choose_the_token_host() {
 }
 
 #[test]
-fn the_request_as_a_whole_has_limits() {
+fn an_import_request_has_limits() {
     let api = api();
     let one = item("keyed", "ann", &json!({"type": "api_key", "apiKey": "k"}));
     for (sent, pointer) in [

@@ -8,7 +8,7 @@ use connector_vault::texts::placeholders;
 use super::*;
 
 /// Opens an address in a browser with this `Accept-Language`.
-fn page_in(api: &Api, browser: &Browser, accept: &str, url: &str) -> Response {
+fn open_page_with_language(api: &Api, browser: &Browser, accept: &str, url: &str) -> Response {
     api.send(&with_header(browser.request("GET", url), "accept-language", accept))
 }
 
@@ -65,13 +65,13 @@ fn a_page_is_in_the_language_of_the_app_or_else_of_the_browser() {
             heading: "Connect The acme to Sample App?",
         },
     ] {
-        let mut sent = of_ann("acme");
-        sent["lang"] = json!(lang);
+        let mut payload = ann_connect_body("acme");
+        payload["lang"] = json!(lang);
         if lang.is_none() {
-            sent.as_object_mut().unwrap().remove("lang");
+            payload.as_object_mut().unwrap().remove("lang");
         }
-        let (_, link) = begin(&api, &sent);
-        let page = page_in(&api, &Browser::default(), accept, &link);
+        let (_, link) = start_attempt(&api, &payload);
+        let page = open_page_with_language(&api, &Browser::default(), accept, &link);
         assert_language(&page, code);
         assert!(text(&page).contains(&format!("<h1>{heading}</h1>")), "{lang:?}: {}", text(&page));
     }
@@ -81,8 +81,8 @@ fn a_page_is_in_the_language_of_the_app_or_else_of_the_browser() {
 fn attempts_keep_the_language_of_their_session() {
     let api = api();
     set_client(&api, "acme");
-    let sent = json!({"identity": "ann", "scopes": ["connections:connect"], "lang": "de-CH"});
-    let session = body(&send(&api, "POST", "/v1/sessions", &sent));
+    let payload = json!({"identity": "ann", "scopes": ["connections:connect"], "lang": "de-CH"});
+    let session = body(&send(&api, "POST", "/v1/sessions", &payload));
     assert_eq!(session["lang"], "de-CH");
     let token = session["token"].as_str().unwrap();
     assert_eq!(body(&api.send(&as_secret(token, "GET", "/v1/whoami")))["lang"], "de-CH");
@@ -91,15 +91,15 @@ fn attempts_keep_the_language_of_their_session() {
     let link = begun["authorizationUrl"].as_str().unwrap();
     let (browser, state) = follow(&api, link);
     // A page in another browser does not show the outcome, but it is also in the app's language.
-    let elsewhere = page_in(
+    let page_in_other_browser = open_page_with_language(
         &api,
         &Browser::default(),
         "fr",
         &format!("/connect/callback?code=c&state={state}"),
     );
-    assert_language(&elsewhere, "de");
+    assert_language(&page_in_other_browser, "de");
     let url = format!("/connect/callback?error=access_denied&error_description=No&state={state}");
-    let page = page_in(&api, &browser, "fr", &url);
+    let page = open_page_with_language(&api, &browser, "fr", &url);
     assert_language(&page, "de");
     for part in [
         "<h1>The acme wurde nicht verbunden</h1>",
@@ -111,18 +111,18 @@ fn attempts_keep_the_language_of_their_session() {
         assert!(text(&page).contains(part), "{part}: {}", text(&page));
     }
     // After the attempt has ended, the page of the link is still in that language.
-    assert_language(&page_in(&api, &browser, "fr", link), "de");
+    assert_language(&open_page_with_language(&api, &browser, "fr", link), "de");
     // An unknown link has no attempt, so the browser's language is used.
-    assert_language(&page_in(&api, &browser, "fr", "/connect/go/nothing"), "fr");
+    assert_language(&open_page_with_language(&api, &browser, "fr", "/connect/go/nothing"), "fr");
 }
 
 #[test]
 fn a_link_passes_its_language_to_the_window() {
     let api = api();
-    let mut sent = of_ann("keyed");
-    sent["link"] = json!(true);
-    sent["lang"] = json!("ja");
-    let (_, link) = begin(&api, &sent);
+    let mut payload = ann_connect_body("keyed");
+    payload["link"] = json!(true);
+    payload["lang"] = json!("ja");
+    let (_, link) = start_attempt(&api, &payload);
     let response = Browser::default().get(&api, &link);
     let location = response.header("location").unwrap();
     let code = location.strip_prefix("/connect#code=").unwrap().split('&').next().unwrap();
@@ -137,10 +137,10 @@ fn a_malformed_language_is_refused() {
     let api = api();
     for lang in [json!("de_DE"), json!(""), json!("d"), json!(5), json!("a".repeat(36))] {
         let session = json!({"identity": "ann", "lang": lang});
-        let mut attempt = of_ann("acme");
+        let mut attempt = ann_connect_body("acme");
         attempt["lang"] = lang.clone();
-        for (path, sent) in [("/v1/sessions", &session), ("/v1/vault/connect", &attempt)] {
-            let response = send(&api, "POST", path, sent);
+        for (path, payload) in [("/v1/sessions", &session), ("/v1/vault/connect", &attempt)] {
+            let response = send(&api, "POST", path, payload);
             assert_eq!(response.status, 400, "{lang}");
             assert_eq!(body(&response)["errors"][0]["pointer"], "/lang", "{}", body(&response));
         }

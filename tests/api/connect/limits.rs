@@ -13,8 +13,8 @@ const CONNECTIONS: &str = "/v1/vault/connections";
 fn identity_near_limit() -> (Api, String) {
     let api = api();
     for label in 1..MAX_CONNECTIONS_PER_IDENTITY {
-        let sent = json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": format!("l-{label}"), "active": label % 2 == 0});
-        assert_eq!(send(&api, "POST", CONNECTIONS, &sent).status, 201);
+        let payload = json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": format!("l-{label}"), "active": label % 2 == 0});
+        assert_eq!(send(&api, "POST", CONNECTIONS, &payload).status, 201);
     }
     let scopes = ["connections:read", "connections:write", "connections:connect", "catalog:read"];
     let token = token(&api, &json!({"identity": "ann", "identityType": "user", "scopes": scopes}));
@@ -25,8 +25,8 @@ fn identity_near_limit() -> (Api, String) {
 fn a_token_creates_a_limited_number_of_connections() {
     let (api, token) = identity_near_limit();
     let input = |label: &str| json!({"platform": "plain", "identity": "ann", "identityType": "user", "label": label});
-    let by_token = |method: &str, path: &str, sent: &Value| {
-        let response = api.send(&as_token(&token, method, path, sent));
+    let by_token = |method: &str, path: &str, payload: &Value| {
+        let response = api.send(&as_token(&token, method, path, payload));
         (response.status, code_of(&response))
     };
     let limited = (409, "connection_limit".to_owned());
@@ -37,12 +37,12 @@ fn a_token_creates_a_limited_number_of_connections() {
     assert_eq!(by_token("POST", CONNECTIONS, &input("last")).1, "connection_exists");
     set_client(&api, "plain");
     for method in ["sign-in", "basic"] {
-        let mut sent = input("more");
-        sent["authMethod"] = method.into();
+        let mut payload = input("more");
+        payload["authMethod"] = method.into();
         if method == "basic" {
-            sent["fields"] = json!({"username": "u", "password": "p"});
+            payload["fields"] = json!({"username": "u", "password": "p"});
         }
-        assert_eq!(by_token("POST", "/v1/vault/connect", &sent), limited, "{method}");
+        assert_eq!(by_token("POST", "/v1/vault/connect", &payload), limited, "{method}");
     }
     let attempts = "SELECT count(*) FROM connect_attempts";
     let attempts: u32 = api.env.database.query_row(attempts, [], |row| row.get(0)).unwrap();
@@ -73,10 +73,10 @@ fn an_account_has_a_limited_number_of_connections() {
     api.env.database.execute(&counts, []).unwrap();
     let response = send(&api, "POST", CONNECTIONS, &input("second"));
     assert_eq!((response.status, code_of(&response).as_str()), (409, "connection_limit"));
-    let mut sent = input("second");
-    sent["authMethod"] = "basic".into();
-    sent["fields"] = json!({"username": "u", "password": "p"});
-    let response = connect(&api, &sent);
+    let mut payload = input("second");
+    payload["authMethod"] = "basic".into();
+    payload["fields"] = json!({"username": "u", "password": "p"});
+    let response = connect(&api, &payload);
     assert_eq!((response.status, code_of(&response).as_str()), (409, "connection_limit"));
 }
 
@@ -84,12 +84,12 @@ fn an_account_has_a_limited_number_of_connections() {
 fn a_sign_in_that_ends_at_a_full_account_fails_with_the_limit() {
     let api = api();
     set_client(&api, "acme");
-    assert_eq!(send(&api, "POST", CONNECTIONS, &of_ann("plain")).status, 201);
-    let (id, link) = begin(&api, &of_ann("acme"));
+    assert_eq!(send(&api, "POST", CONNECTIONS, &ann_connect_body("plain")).status, 201);
+    let (id, link) = start_attempt(&api, &ann_connect_body("acme"));
     let counts = format!(
         "UPDATE connection_counts SET n = {MAX_CONNECTIONS_PER_ACCOUNT} WHERE dimension = 'all'"
     );
     api.env.database.execute(&counts, []).unwrap();
-    agree(&api, &link, &json!({"access_token": "at-1"}));
+    consent_at_platform(&api, &link, &json!({"access_token": "at-1"}));
     assert_eq!(attempt(&api, &id)["error"]["code"], "connection_limit");
 }

@@ -15,7 +15,7 @@ use super::*;
 use crate::support::TestEnv;
 
 /// Vault keys during a rotation: the new key, then the old one.
-const ROTATED: &str = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=,one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+const ROTATED_KEYS: &str = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=,one:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 fn keys(text: &str) -> VaultKeys {
     VaultKeys::parse(text).unwrap()
@@ -52,10 +52,10 @@ fn api_with_keys(identities: &[&str]) -> (Api, Vec<String>) {
     set_client(&api, "revoked");
     let path = |identity: &&str| {
         script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
-        let sent = json!({
+        let payload = json!({
             "platform": "keyed", "identity": identity, "identityType": "user", "fields": {"apiKey": format!("secret of {identity}")},
         });
-        let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
+        let id = body(&connect(&api, &payload))["id"].as_str().unwrap().to_owned();
         format!("/v1/vault/connections/{id}")
     };
     let paths = identities.iter().map(path).collect();
@@ -70,12 +70,15 @@ fn api_key_of(api: &Api, path: &str) -> Value {
 fn rotation_reencrypts_rows_in_batches() {
     let (api, paths) = api_with_keys(&["a", "b", "c"]);
     // A deleted connection whose platform could not be reached to revoke its tokens.
-    let id =
-        connected(&api, &of_ann("revoked"), &json!({"access_token": "at", "refresh_token": "rt"}));
+    let id = connected(
+        &api,
+        &ann_connect_body("revoked"),
+        &json!({"access_token": "at", "refresh_token": "rt"}),
+    );
     script(&api, &[(503, json!({})), (200, json!({}))]);
     api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
     assert_eq!(sealed_by(&api), ["one 5"]);
-    let (old, both) = (keys(KEYS), keys(ROTATED));
+    let (old, both) = (keys(KEYS), keys(ROTATED_KEYS));
     let run = |limit| pollster::block_on(reencrypt(&api.env, &both, limit)).unwrap();
 
     // With a single key, the database is not read.
@@ -96,14 +99,14 @@ fn rotation_reencrypts_rows_in_batches() {
         assert_eq!(sealed_by(&api), left);
     }
     // No ciphertext uses the old key any longer.
-    let api = with_keys(api, ROTATED.split(',').next().unwrap());
+    let api = with_keys(api, ROTATED_KEYS.split(',').next().unwrap());
     for (path, identity) in paths.iter().zip(["a", "b", "c"]) {
         assert_eq!(api_key_of(&api, path), format!("secret of {identity}"));
     }
     let done = pollster::block_on(maintain(&api.service, &api.env, true, 20)).unwrap();
     assert_eq!((done.sealed.reencrypted, done.revoked, done.waiting), (0, 1, 0));
-    let link = begin(&api, &of_ann("revoked")).1;
-    agree(&api, &link, &json!({"access_token": "at"}));
+    let link = start_attempt(&api, &ann_connect_body("revoked")).1;
+    consent_at_platform(&api, &link, &json!({"access_token": "at"}));
 }
 
 #[test]
@@ -111,12 +114,12 @@ fn a_removed_key_is_reported_and_its_rows_are_kept() {
     let (api, paths) = api_with_keys(&["a"]);
     let new = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
     let api = with_keys(api, new);
-    let refused = api.get(&format!("{}/credentials", paths[0]));
-    assert_eq!((refused.status, &body(&refused)["code"]), (503, &json!("unavailable")));
-    assert!(refused.log.unwrap().contains("the key `one` is needed, but is not in VAULT_KEYS"));
+    let refusal = api.get(&format!("{}/credentials", paths[0]));
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (503, &json!("unavailable")));
+    assert!(refusal.log.unwrap().contains("the key `one` is needed, but is not in VAULT_KEYS"));
     let done = pollster::block_on(reencrypt(&api.env, &keys(new), 9)).unwrap();
     assert_eq!((done.reencrypted, sealed_by(&api)), (0, vec!["one 2".to_owned()]));
-    let api = with_keys(api, ROTATED);
+    let api = with_keys(api, ROTATED_KEYS);
     assert_eq!(api_key_of(&api, &paths[0]), "secret of a");
 }
 
@@ -126,7 +129,7 @@ fn damaged_rows_are_skipped() {
     // Damages rows with the ciphertext of another row. The valid rows after them in the index are still found.
     let sql = "UPDATE credentials SET sealed = (SELECT sealed FROM credentials ORDER BY connection_id LIMIT 1) WHERE connection_id IN (SELECT connection_id FROM credentials ORDER BY connection_id LIMIT 3 OFFSET 1)";
     api.env.database.execute(sql, []).unwrap();
-    let both = keys(ROTATED);
+    let both = keys(ROTATED_KEYS);
     let mut reencrypted = 0;
     for _ in 0..4 {
         let run = pollster::block_on(reencrypt(&api.env, &both, 1)).unwrap();
@@ -135,9 +138,9 @@ fn damaged_rows_are_skipped() {
     let last = pollster::block_on(reencrypt(&api.env, &both, 1)).unwrap();
     assert_eq!((reencrypted, last), (3, Progress { reencrypted: 0, damaged: 3, is_done: true }));
     assert_eq!(sealed_by(&api), ["one 3", "two 3"]);
-    let api = with_keys(api, ROTATED);
-    let good = paths.iter().filter(|path| api_key_of(&api, path).is_string()).count();
-    assert_eq!(good, 2);
+    let api = with_keys(api, ROTATED_KEYS);
+    let readable_count = paths.iter().filter(|path| api_key_of(&api, path).is_string()).count();
+    assert_eq!(readable_count, 2);
 }
 
 /// Storage in which another request writes between the job's read and write.
@@ -176,8 +179,8 @@ fn tokens(index: u8) -> Value {
 fn api_with_tokens() -> (Api, String) {
     let api = api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens(1));
-    (with_keys(api, ROTATED), format!("/v1/vault/connections/{id}/credentials"))
+    let id = connected(&api, &ann_connect_body("acme"), &tokens(1));
+    (with_keys(api, ROTATED_KEYS), format!("/v1/vault/connections/{id}/credentials"))
 }
 
 #[test]
@@ -187,7 +190,7 @@ fn reencryption_never_overwrites_a_refresh() {
     let refresh =
         || assert_eq!(body(&api.get(&format!("{path}?refresh=true")))["accessToken"], "at-2");
     let raced = RacedStorage { env: &api.env, other_writer: RefCell::new(Some(Box::new(refresh))) };
-    pollster::block_on(reencrypt(&raced, &keys(ROTATED), 9)).unwrap();
+    pollster::block_on(reencrypt(&raced, &keys(ROTATED_KEYS), 9)).unwrap();
     assert_eq!(body(&api.get(&path))["accessToken"], "at-2");
     assert_eq!(sealed_by(&api), ["two 2"]);
 }
@@ -199,7 +202,7 @@ fn a_refresh_in_progress_still_writes_its_tokens() {
     let weak = Rc::downgrade(&api);
     *api.env.platform.borrow_mut() = Box::new(move |_| {
         let api = weak.upgrade().unwrap();
-        let run = pollster::block_on(reencrypt(&api.env, &keys(ROTATED), 9)).unwrap();
+        let run = pollster::block_on(reencrypt(&api.env, &keys(ROTATED_KEYS), 9)).unwrap();
         assert_eq!(run.reencrypted, 2);
         response(200, &tokens(2))
     });
@@ -213,7 +216,7 @@ fn revocations_are_retried_for_a_week() {
         let api = api_at_current_time();
         set_client(&api, "revoked");
         let tokens = json!({"access_token": "at", "refresh_token": "rt"});
-        let id = connected(&api, &of_ann("revoked"), &tokens);
+        let id = connected(&api, &ann_connect_body("revoked"), &tokens);
         script(&api, &[(503, json!({}))]);
         api.send(&api.request("DELETE", &format!("/v1/vault/connections/{id}")));
         let settings = config(&SETTINGS);

@@ -9,9 +9,9 @@ mod clients;
 mod crash;
 mod crashes;
 mod credentials;
-mod direct;
+mod direct_methods;
 mod events;
-mod forged;
+mod forged_links;
 mod histories;
 mod import;
 mod languages;
@@ -20,7 +20,7 @@ mod limits;
 pub mod maintenance;
 mod named_clients;
 mod oauth;
-mod offered;
+mod offered_platforms;
 mod private_key;
 mod quirks;
 mod random;
@@ -230,7 +230,7 @@ pub fn api() -> Api {
 }
 
 /// Makes another request hold the leases of all credentials for this many milliseconds.
-fn lease_to_another(api: &Api, milliseconds: u64) {
+fn lease_to_other_request(api: &Api, milliseconds: u64) {
     let until = i64::try_from(api.env.now.get() + milliseconds).unwrap();
     let sql = "UPDATE credentials SET lease = 'another', lease_until = ?1";
     api.env.database.execute(sql, [until]).unwrap();
@@ -253,7 +253,7 @@ pub fn set_client(api: &Api, platform: &str) {
 }
 
 /// The body of a request that connects an account of ann.
-pub fn of_ann(platform: &str) -> Value {
+pub fn ann_connect_body(platform: &str) -> Value {
     json!({"platform": platform, "identity": "ann", "identityType": "user"})
 }
 
@@ -364,7 +364,7 @@ pub fn text(response: &Response) -> String {
 }
 
 /// Starts an attempt. Returns its id and its link.
-pub fn begin(api: &Api, sent: &Value) -> (String, String) {
+pub fn start_attempt(api: &Api, sent: &Value) -> (String, String) {
     let response = connect(api, sent);
     assert_eq!(response.status, 202, "{}", body(&response));
     let started = body(&response);
@@ -375,8 +375,8 @@ pub fn begin(api: &Api, sent: &Value) -> (String, String) {
 
 /// Starts an attempt and follows its link to the platform. Returns the attempt's id, the browser
 /// and the `state`.
-fn begin_and_follow(api: &Api, sent: &Value) -> (String, Browser, String) {
-    let (id, link) = begin(api, sent);
+fn start_and_follow_attempt(api: &Api, sent: &Value) -> (String, Browser, String) {
+    let (id, link) = start_attempt(api, sent);
     let (browser, state) = follow(api, &link);
     (id, browser, state)
 }
@@ -389,7 +389,7 @@ fn follow(api: &Api, link: &str) -> (Browser, String) {
 }
 
 /// Follows a link and consents at the platform, which returns these tokens.
-pub fn agree(api: &Api, link: &str, tokens: &Value) {
+pub fn consent_at_platform(api: &Api, link: &str, tokens: &Value) {
     let (browser, state) = follow(api, link);
     script(api, &[(200, tokens.clone()), (404, json!({}))]);
     let response = browser.back(api, &format!("code=c&state={state}"));
@@ -397,7 +397,7 @@ pub fn agree(api: &Api, link: &str, tokens: &Value) {
 }
 
 /// Follows a link to the platform, which redirects back with an error.
-pub fn refuse(api: &Api, link: &str, error: &str) {
+pub fn decline_at_platform(api: &Api, link: &str, error: &str) {
     let (browser, state) = follow(api, link);
     let response = browser.back(api, &format!("error={error}&state={state}"));
     assert_eq!(response.status, 200, "{}", text(&response));
@@ -406,8 +406,8 @@ pub fn refuse(api: &Api, link: &str, error: &str) {
 /// Starts an attempt and consents at the platform, which returns these tokens. Returns the
 /// connection's id.
 pub fn connected(api: &Api, sent: &Value, tokens: &Value) -> String {
-    let (id, link) = begin(api, sent);
-    agree(api, &link, tokens);
+    let (id, link) = start_attempt(api, sent);
+    consent_at_platform(api, &link, tokens);
     let status = attempt(api, &id);
     assert_eq!(status["status"], "succeeded", "{status}");
     status["connection"]["id"].as_str().unwrap().to_owned()
@@ -447,14 +447,14 @@ pub fn rows(api: &Api, table: &str) -> i64 {
 }
 
 /// Waits until the next attempt of the only credentials is due.
-fn until_next_attempt(api: &Api) {
+fn wait_for_next_attempt(api: &Api) {
     let sql = "SELECT next_attempt_at FROM credentials";
     let next: i64 = api.env.database.query_row(sql, [], |row| row.get(0)).unwrap();
     api.env.now.set(next.try_into().unwrap());
 }
 
 /// The contents of all tables, as one string.
-fn dump_tables(api: &Api) -> String {
+fn dump_all_tables(api: &Api) -> String {
     let mut all = String::new();
     for table in ["oauth_clients", "credentials", "revocations", "connect_attempts", "connections"]
     {

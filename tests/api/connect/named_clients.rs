@@ -11,7 +11,7 @@ use connector_vault::storage::metering::Metered;
 const HOUR: u64 = 3_600_000;
 
 /// Sets the client with this name. Its client id is the name.
-fn set_named(api: &Api, platform: &str, name: &str) {
+fn set_named_client(api: &Api, platform: &str, name: &str) {
     let sent = json!({"clientId": name, "clientSecret": format!("{name}:secret"), "scopes": [format!("{name}.read")]});
     let path = format!("/v1/oauth-clients/{platform}?name={name}");
     let response = send(api, "PUT", &path, &sent);
@@ -22,8 +22,8 @@ fn set_named(api: &Api, platform: &str, name: &str) {
 fn api_with_bot() -> Api {
     // The database records the time of a deletion by its own clock.
     let api = api_at_current_time();
-    set_named(&api, "revoked", "default");
-    set_named(&api, "revoked", "bot");
+    set_named_client(&api, "revoked", "default");
+    set_named_client(&api, "revoked", "bot");
     api
 }
 
@@ -37,7 +37,7 @@ fn tokens(suffix: &str) -> Value {
 }
 
 /// The client ids in the platform's requests since the last call.
-fn authenticated(api: &Api) -> Vec<String> {
+fn authenticating_clients(api: &Api) -> Vec<String> {
     let client = |request: connector_vault::ports::HttpRequest| {
         let (_, value) = request.headers.into_iter().find(|(name, _)| name == "authorization")?;
         let pair = value.strip_prefix("Basic ")?;
@@ -49,14 +49,14 @@ fn authenticated(api: &Api) -> Vec<String> {
 
 /// Connects ann's account. Returns the path of the connection.
 fn connect_with(api: &Api, client: &str) -> String {
-    let sent = with(of_ann("revoked"), "client", json!(client));
+    let sent = with(ann_connect_body("revoked"), "client", json!(client));
     let id = connected(api, &with(sent, "label", json!(format!("of-{client}"))), &tokens(client));
-    assert_eq!(authenticated(api), [client]);
+    assert_eq!(authenticating_clients(api), [client]);
     format!("/v1/vault/connections/{id}")
 }
 
 /// Opens the link of an attempt. Returns the client id and the scopes of the authorization request.
-fn client_of(api: &Api, link: &str) -> (String, String) {
+fn requested_client(api: &Api, link: &str) -> (String, String) {
     let (_, query) = Browser::default().follow(api, link);
     (value_of(&query, "client_id").unwrap(), value_of(&query, "scope").unwrap())
 }
@@ -97,10 +97,10 @@ fn a_client_has_a_limited_size() {
     };
     // The JSON of 80 scopes has 8,001 bytes, and the parameter adds 13 bytes to its value.
     assert_eq!(put(80, 176).status, 201);
-    let refused = put(80, 177);
-    assert_eq!(code_of(&refused), (400, "invalid_body".into()));
-    assert_eq!(body(&refused)["errors"][0]["pointer"], "/scopes");
-    let detail = body(&refused)["errors"][0]["detail"].as_str().unwrap().to_owned();
+    let refusal = put(80, 177);
+    assert_eq!(code_of(&refusal), (400, "invalid_body".into()));
+    assert_eq!(body(&refusal)["errors"][0]["pointer"], "/scopes");
+    let detail = body(&refusal)["errors"][0]["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("8193 bytes"), "{detail}");
 }
 
@@ -109,7 +109,7 @@ fn a_platform_has_several_clients() {
     let api = api();
     let path = "/v1/oauth-clients/acme";
     for name in ["user", "default", "bot"] {
-        set_named(&api, "acme", name);
+        set_named_client(&api, "acme", name);
     }
     set_client(&api, "revoked");
     let list = api.get("/v1/oauth-clients");
@@ -121,8 +121,12 @@ fn a_platform_has_several_clients() {
         ("user default".into(), &json!(4))
     );
     for (query, name) in [("", "default"), ("?name=default", "default"), ("?name=bot", "bot")] {
-        let shown = body(&api.get(&format!("{path}{query}")));
-        assert_eq!((&shown["name"], &shown["clientId"]), (&json!(name), &json!(name)), "{query}");
+        let document = body(&api.get(&format!("{path}{query}")));
+        assert_eq!(
+            (&document["name"], &document["clientId"]),
+            (&json!(name), &json!(name)),
+            "{query}"
+        );
     }
     // Only the client with this name is replaced.
     let sent = json!({"clientId": "other"});
@@ -159,8 +163,8 @@ fn a_platform_has_several_clients() {
 fn a_name_has_up_to_40_lower_case_letters_digits_and_hyphens() {
     let api = api_with_bot();
     let longest = "a".repeat(40);
-    set_named(&api, "acme", &longest);
-    set_named(&api, "acme", "team-42");
+    set_named_client(&api, "acme", &longest);
+    set_named_client(&api, "acme", "team-42");
     for wrong in ["", "Bot", "a_b", "a%2Fb", "a%20b", &"a".repeat(41)] {
         let path = format!("/v1/oauth-clients/acme?name={wrong}");
         for method in ["GET", "DELETE"] {
@@ -171,7 +175,7 @@ fn a_name_has_up_to_40_lower_case_letters_digits_and_hyphens() {
         assert_eq!(code_of(&response), (400, json!("invalid_parameter")), "{wrong}");
     }
     for wrong in [json!("Bot"), json!(""), json!("a/b"), json!(null), json!(7)] {
-        let response = connect(&api, &with(of_ann("revoked"), "client", wrong.clone()));
+        let response = connect(&api, &with(ann_connect_body("revoked"), "client", wrong.clone()));
         assert_eq!(code_of(&response), (400, json!("invalid_body")), "{wrong}");
         let session = json!({"identity": "ann", "client": wrong});
         let response = send(&api, "POST", "/v1/sessions", &session);
@@ -183,18 +187,19 @@ fn a_name_has_up_to_40_lower_case_letters_digits_and_hyphens() {
 fn a_secret_opens_only_under_the_name_of_its_client() {
     let api = api_with_bot();
     let (_, browser, state) =
-        begin_and_follow(&api, &with(of_ann("revoked"), "client", json!("bot")));
+        start_and_follow_attempt(&api, &with(ann_connect_body("revoked"), "client", json!("bot")));
     let sql = "UPDATE oauth_clients SET sealed = (SELECT sealed FROM oauth_clients WHERE name = 'default') WHERE name = 'bot'";
     api.env.database.execute(sql, []).unwrap();
     let response = browser.back(&api, &format!("code=c&state={state}"));
-    assert_eq!((response.status, authenticated(&api).len()), (503, 0));
+    assert_eq!((response.status, authenticating_clients(&api).len()), (503, 0));
 }
 
 #[test]
 fn an_account_is_connected_refreshed_and_revoked_with_the_chosen_client() {
     let api = api_with_bot();
-    let (id, link) = begin(&api, &with(of_ann("revoked"), "client", json!("bot")));
-    assert_eq!(client_of(&api, &link), ("bot".into(), "bot.read".into()));
+    let (id, link) =
+        start_attempt(&api, &with(ann_connect_body("revoked"), "client", json!("bot")));
+    assert_eq!(requested_client(&api, &link), ("bot".into(), "bot.read".into()));
     let rows = body(&api.get("/v1/vault/connect"))["rows"].clone();
     assert_eq!((&rows[0]["id"], &rows[0]["client"]), (&json!(id), &json!("bot")));
     for client in ["bot", "default"] {
@@ -204,14 +209,14 @@ fn an_account_is_connected_refreshed_and_revoked_with_the_chosen_client() {
         let credentials = body(&api.get(&format!("{path}/credentials")));
         assert_eq!(credentials["accessToken"], "at-next", "{credentials}");
         assert_eq!(
-            (&credentials["client"], authenticated(&api)),
+            (&credentials["client"], authenticating_clients(&api)),
             (&json!(client), vec![client.to_owned()])
         );
         assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
-        assert_eq!(authenticated(&api), [client]);
+        assert_eq!(authenticating_clients(&api), [client]);
     }
     // A client that does not exist is named in the message.
-    let response = connect(&api, &with(of_ann("revoked"), "client", json!("user")));
+    let response = connect(&api, &with(ann_connect_body("revoked"), "client", json!("user")));
     assert_eq!(code_of(&response), (409, json!("oauth_client_missing")));
     assert_eq!(
         body(&response)["detail"],
@@ -226,12 +231,15 @@ fn a_pending_revocation_keeps_its_client() {
     script(&api, &[(503, json!({}))]);
     api.send(&api.request("DELETE", &path));
     assert_eq!(api.env.texts("SELECT client FROM revocations"), ["bot"]);
-    authenticated(&api);
+    authenticating_clients(&api);
     api.env.now.set(api.env.now.get() + HOUR);
     script(&api, &[(200, json!({}))]);
     let (cache, metered) = (CatalogCache::new(1 << 20), Metered::new(&api.env));
     pollster::block_on(revoke_due(&config(&SETTINGS), &cache, &metered, 9)).unwrap();
-    assert_eq!((authenticated(&api), rows(&api, "revocations")), (vec!["bot".to_owned()], 0));
+    assert_eq!(
+        (authenticating_clients(&api), rows(&api, "revocations")),
+        (vec!["bot".to_owned()], 0)
+    );
 }
 
 #[test]
@@ -271,8 +279,9 @@ fn a_reconnected_connection_keeps_its_client_unless_another_is_chosen() {
         &first,
     );
     fail().unwrap();
-    let (_, link) = begin(&api, &with(of_ann("revoked"), "label", json!("of-bot")));
-    assert_eq!(client_of(&api, &link).0, "bot");
+    let (_, link) =
+        start_attempt(&api, &with(ann_connect_body("revoked"), "label", json!("of-bot")));
+    assert_eq!(requested_client(&api, &link).0, "bot");
     // Imported credentials keep the connection's client, even after the client was deleted.
     assert_eq!(api.send(&api.request("DELETE", "/v1/oauth-clients/revoked?name=bot")).status, 204);
     let sent = json!({"type": "oauth2", "accessToken": "at"});
@@ -317,13 +326,13 @@ fn a_token_uses_the_client_of_its_session_only() {
         };
         assert_eq!(response.status, 202, "{sent}: {}", body(&response));
         assert_eq!(
-            client_of(&api, body(&response)["authorizationUrl"].as_str().unwrap()).0,
+            requested_client(&api, body(&response)["authorizationUrl"].as_str().unwrap()).0,
             client,
             "{sent}"
         );
     }
     // The window offers only platforms that have a client with this name.
-    set_named(&api, "acme", "default");
+    set_named_client(&api, "acme", "default");
     let offered = |token: &str| {
         column(
             &api.send(&as_secret(token, "GET", "/v1/available-connectors?hasOauthClient=true")),
@@ -342,10 +351,10 @@ fn a_token_uses_the_client_of_its_session_only() {
 #[test]
 fn a_link_to_the_window_carries_its_client() {
     let api = api();
-    set_named(&api, "plain", "bot");
-    let sent = with(with(of_ann("plain"), "link", json!(true)), "client", json!("bot"));
+    set_named_client(&api, "plain", "bot");
+    let sent = with(with(ann_connect_body("plain"), "link", json!(true)), "client", json!("bot"));
     let sent = with(sent, "authMethod", json!("basic"));
-    let (_, link) = begin(&api, &sent);
+    let (_, link) = start_attempt(&api, &sent);
     let response = Browser::default().confirm_link(&api, &link);
     let location = response.header("location").unwrap().to_owned();
     let code = location.strip_prefix("/connect#code=").unwrap().split('&').next().unwrap();
@@ -354,7 +363,7 @@ fn a_link_to_the_window_carries_its_client() {
     assert_eq!(body(&api.send(&as_secret(token, "GET", "/v1/whoami")))["client"], "bot");
     let sent = json!({"platform": "plain", "authMethod": "sign-in"});
     let started = body(&api.send(&as_token(token, "POST", "/v1/vault/connect", &sent)));
-    assert_eq!(client_of(&api, started["authorizationUrl"].as_str().unwrap()).0, "bot");
+    assert_eq!(requested_client(&api, started["authorizationUrl"].as_str().unwrap()).0, "bot");
 }
 
 #[test]
@@ -403,12 +412,12 @@ fn imported_credentials_belong_to_the_named_client() {
         body(&response)["results"][0].clone()
     };
     let client = || api.env.texts("SELECT client FROM credentials");
-    let item = with(of_ann("revoked"), "credentials", credentials);
+    let item = with(ann_connect_body("revoked"), "credentials", credentials);
     let for_client = |name: &str| with(item.clone(), "client", json!(name));
-    let refused = import(for_client("user"), false);
-    assert_eq!(refused["error"]["code"], "oauth_client_missing", "{refused}");
-    let refused = import(with(for_client("bot"), "clientId", json!("default")), false);
-    assert_eq!(refused["error"]["code"], "oauth_client_missing", "{refused}");
+    let refusal = import(for_client("user"), false);
+    assert_eq!(refusal["error"]["code"], "oauth_client_missing", "{refusal}");
+    let refusal = import(with(for_client("bot"), "clientId", json!("default")), false);
+    assert_eq!(refusal["error"]["code"], "oauth_client_missing", "{refusal}");
     for (sent, cut_over, outcome, stored) in [
         (with(for_client("bot"), "clientId", json!("bot")), false, "created", "bot"),
         (for_client("bot"), false, "unchanged", "bot"),
@@ -426,7 +435,7 @@ fn imported_credentials_belong_to_the_named_client() {
         );
     }
     let key = with(
-        with(of_ann("keyed"), "credentials", json!({"type": "api_key", "apiKey": "k"})),
+        with(ann_connect_body("keyed"), "credentials", json!({"type": "api_key", "apiKey": "k"})),
         "client",
         json!("bot"),
     );
@@ -454,7 +463,7 @@ fn a_renamed_platform_keeps_its_connections_on_their_client() {
     }
     script(&api, &[(200, tokens("new"))]);
     assert_eq!(api.get(&format!("{path}/credentials?refresh=true")).status, 200);
-    assert_eq!(authenticated(&api), ["bot"]);
+    assert_eq!(authenticating_clients(&api), ["bot"]);
     // A client that does not exist under the former name is stored under the current one.
     let response = send(&api, "PUT", "/v1/oauth-clients/old-revoked?name=user", &sent);
     assert_eq!((response.status, &body(&response)["platform"]), (201, &json!("revoked")));

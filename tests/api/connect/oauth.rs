@@ -18,7 +18,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
         "platform": "ACME", "identity": "ann", "identityType": "user", "label": "work", "name": "Ann’s",
         "tags": ["a"], "scopes": ["read", "write"], "returnUrl": "https://app.example/done?x=1#top",
     });
-    let (id, link) = begin(&api, &sent);
+    let (id, link) = start_attempt(&api, &sent);
     assert_eq!(attempt(&api, &id)["status"], "pending");
     assert_eq!(rows(&api, "connections"), 0);
 
@@ -106,7 +106,7 @@ fn an_account_is_connected_from_the_link_to_the_credentials() {
     }
 
     // No secret is stored in plaintext, and the attempt's own secrets are deleted.
-    let stored = dump_tables(&api);
+    let stored = dump_all_tables(&api);
     for secret in ["at-1", "rt-1", "a:secret", "the-code", state.as_str()] {
         assert!(!stored.contains(secret), "{secret}");
     }
@@ -124,10 +124,10 @@ fn assert_page(page: &Response, status: u16, heading: &str) {
 }
 
 #[test]
-fn states_work_once_in_their_browser_and_in_time() {
+fn a_state_works_once_in_its_browser_before_it_expires() {
     let api = api();
     set_client(&api, "acme");
-    let (id, link) = begin(&api, &of_ann("acme"));
+    let (id, link) = start_attempt(&api, &ann_connect_body("acme"));
     let (browser, other) = (Browser::default(), Browser::default());
     let page = other.get(&api, &link);
     assert_page(&page, 200, "Connect The acme to Sample App?");
@@ -143,8 +143,10 @@ fn states_work_once_in_their_browser_and_in_time() {
     ] {
         assert_page(&page, 403, "This was started in another browser");
     }
-    let (_, second) =
-        begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    let (_, second) = start_attempt(
+        &api,
+        &json!({"platform": "acme", "identity": "bob", "identityType": "user"}),
+    );
     other.follow(&api, &second);
     assert_eq!(other.back(&api, &format!("code=c&state={state}")).status, 403);
     assert_eq!(attempt(&api, &id)["status"], "pending");
@@ -192,8 +194,10 @@ fn states_work_once_in_their_browser_and_in_time() {
     assert_page(&browser.get(&api, &link), 410, "This link has been used");
 
     // The attempt has expired.
-    let (id, link) =
-        begin(&api, &json!({"platform": "acme", "identity": "cid", "identityType": "user"}));
+    let (id, link) = start_attempt(
+        &api,
+        &json!({"platform": "acme", "identity": "cid", "identityType": "user"}),
+    );
     let (_, parameters) = browser.follow(&api, &link);
     let state = value_of(&parameters, "state").unwrap();
     api.env.now.set(api.env.now.get() + 600_000);
@@ -210,11 +214,11 @@ fn states_work_once_in_their_browser_and_in_time() {
 fn a_request_forwarded_from_the_old_database_completes_the_move() {
     let api = api();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     let browser = Browser::default();
     let arrives = |visit: &dyn Fn() -> u16| {
-        let begin = "INSERT INTO account_moves (account, step, other, began_at) VALUES ('acme', 'arriving', 7, 1)";
-        api.env.database.execute(begin, []).unwrap();
+        let start_attempt = "INSERT INTO account_moves (account, step, other, began_at) VALUES ('acme', 'arriving', 7, 1)";
+        api.env.database.execute(start_attempt, []).unwrap();
         api.env.was_forwarded.set(true);
         (visit(), rows(&api, "account_moves"))
     };
@@ -229,7 +233,7 @@ fn a_request_forwarded_from_the_old_database_completes_the_move() {
 fn other_sites_cannot_confirm_a_link() {
     let api = api();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     let browser = Browser::default();
     let page = browser.get(&api, &link);
     assert_eq!(page.header("x-frame-options"), Some("DENY"));
@@ -286,7 +290,8 @@ fn attempts_of_the_window_need_no_confirmation() {
     let link = body(&response)["authorizationUrl"].as_str().unwrap().to_owned();
     assert_eq!(browser.get(&api, &link).status, 200);
     // An attempt that a key starts may be for another person, so the link asks for confirmation.
-    let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
+    let request =
+        with_body(api.request("POST", "/v1/vault/connect"), &ann_connect_body("acme").to_string());
     let request = with_header(request, "origin", ORIGIN);
     let request = with_header(request, "sec-fetch-site", "same-origin");
     let response = api.send(&with_header(request, "cookie", &cookie));
@@ -306,14 +311,14 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     assert_ne!(used, unused, "no two links are the same");
     assert_eq!(rows(&api, "used_codes"), 0, "an unopened link costs nothing");
     // The API accepts no codes, and the endpoint that exchanges codes accepts no tokens.
-    let refused = |request: &Request| {
+    let assert_refused = |request: &Request| {
         let response = api.send(request);
         assert_eq!((response.status, body(&response)["code"].as_str()), (401, Some("invalid_key")));
     };
     assert_eq!(api.send(&as_secret(&used, "GET", "/v1/whoami")).status, 401);
-    refused(&exchange(&token(&api, &sent)));
-    refused(&exchange(&used.replacen("cc_", "st_", 1)));
-    refused(&exchange(""));
+    assert_refused(&exchange(&token(&api, &sent)));
+    assert_refused(&exchange(&used.replacen("cc_", "st_", 1)));
+    assert_refused(&exchange(""));
     for (origin, site) in [
         (Some("https://app.example"), "cross-site"),
         (Some("https://vault.example"), "cross-site"),
@@ -321,7 +326,7 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
     ] {
         let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", &used);
         let request = with_header(request, "sec-fetch-site", site);
-        refused(&match origin {
+        assert_refused(&match origin {
             Some(origin) => with_header(request, "origin", origin),
             None => request,
         });
@@ -345,14 +350,14 @@ fn the_code_of_a_link_is_exchanged_once_and_by_the_window_only() {
         (&whoami["origins"], &whoami["expiresAt"]),
         (&sent["origins"], &exchanged["expiresAt"])
     );
-    refused(&exchange(&used));
+    assert_refused(&exchange(&used));
 
     // An expired code is rejected, and the next exchange deletes it.
     let later = api.env.now.get() + 600_000;
     api.env.now.set(later - 1);
     let last = code(&api, &sent);
     api.env.now.set(later);
-    refused(&exchange(&unused));
+    assert_refused(&exchange(&unused));
     assert_eq!(api.send(&exchange(&last)).status, 200);
     assert_eq!(rows(&api, "used_codes"), 1);
 }
@@ -376,7 +381,7 @@ fn failures_end_an_attempt_with_a_reason() {
     ] {
         let api = api();
         set_client(&api, "acme");
-        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+        let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
         script(&api, &responses);
         let page = browser.back(&api, &format!("{query}&state={state}"));
         assert_eq!(page.status, 200, "{query}");
@@ -399,10 +404,10 @@ fn failures_end_an_attempt_with_a_reason() {
 }
 
 #[test]
-fn codes_are_exchanged_only_with_the_client_that_started() {
+fn codes_are_exchanged_only_with_the_client_that_started_the_attempt() {
     let api = api();
     set_client(&api, "acme");
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     api.env.wait(1);
     let other = json!({"clientId": "another id", "clientSecret": "another secret"});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
@@ -410,7 +415,7 @@ fn codes_are_exchanged_only_with_the_client_that_started() {
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &id)["error"]["code"], "changed");
 
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     let sql = "UPDATE oauth_clients SET auth_method = 'another'";
     api.env.database.execute(sql, []).unwrap();
     browser.back(&api, &format!("code=c&state={state}"));
@@ -421,21 +426,21 @@ fn codes_are_exchanged_only_with_the_client_that_started() {
 /// another client is stored within the same millisecond.
 #[test]
 fn codes_are_sent_only_to_the_server_that_issued_them() {
-    let usual = |more: &Value| ("acme", json!({"authMethods": [oauth("oauth", more)]}));
-    for more in [
+    let usual = |extra: &Value| ("acme", json!({"authMethods": [oauth("oauth", extra)]}));
+    for extra in [
         json!({"tokenUrl": "https://id.new.example/token"}),
         json!({"authorizationUrl": "https://id.new.example/authorize"}),
         json!({"issuer": "https://id.new.example"}),
     ] {
         let api = api_of(&[usual(&json!({}))]);
-        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
-        let (_, link) = begin(&api, &of_ann("acme"));
-        publish(&api, &[usual(&more)]);
+        let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
+        let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
+        publish(&api, &[usual(&extra)]);
         api.env.wait(61_000);
         script(&api, &[]);
         browser.back(&api, &format!("code=c&state={state}"));
-        assert_eq!(attempt(&api, &id)["error"]["code"], "changed", "{more}");
-        assert_eq!(api.env.sent.borrow().len(), 0, "{more}");
+        assert_eq!(attempt(&api, &id)["error"]["code"], "changed", "{extra}");
+        assert_eq!(api.env.sent.borrow().len(), 0, "{extra}");
         // An attempt that has not reached the platform can't continue.
         assert_page(
             &Browser::default().confirm_link(&api, &link),
@@ -444,16 +449,16 @@ fn codes_are_sent_only_to_the_server_that_issued_them() {
         );
     }
     let api = api_of(&[usual(&json!({}))]);
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     publish(&api, &[usual(&json!({"documentationUrl": "https://acme.example/docs"}))]);
     api.env.wait(61_000);
     script(&api, &[(200, json!({"access_token": "a"}))]);
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
 
-    let mut of_work = of_ann("acme");
+    let mut of_work = ann_connect_body("acme");
     of_work["label"] = json!("work");
-    let (id, browser, state) = begin_and_follow(&api, &of_work);
+    let (id, browser, state) = start_and_follow_attempt(&api, &of_work);
     let other = json!({"clientId": "another id", "clientSecret": "another secret"});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &other).status, 200);
     script(&api, &[]);
@@ -462,10 +467,10 @@ fn codes_are_sent_only_to_the_server_that_issued_them() {
 }
 
 #[test]
-fn links_need_the_client_that_started() {
+fn links_need_the_client_that_started_the_attempt() {
     let api = api();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     api.send(&api.request("DELETE", "/v1/oauth-clients/acme"));
     let page = Browser::default().confirm_link(&api, &link);
     assert_page(&page, 409, "This platform can&#39;t be connected at the moment");
@@ -476,7 +481,7 @@ fn links_need_the_client_that_started() {
 fn a_revoked_key_ends_its_attempts() {
     let api = api();
     set_client(&api, "acme");
-    let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (_, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     api.env.revoke(&api.key);
     assert_eq!(browser.back(&api, &format!("code=c&state={state}")).status, 410);
     assert_eq!(rows(&api, "connections"), 0);
@@ -488,7 +493,7 @@ fn a_crash_leaves_no_partial_connection() {
     // can be written.
     let api = Rc::new(api());
     set_client(&api, "acme");
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     let weak = Rc::downgrade(&api);
     *api.env.platform.borrow_mut() = Box::new(move |_| {
         if let Some(api) = weak.upgrade() {

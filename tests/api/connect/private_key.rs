@@ -86,7 +86,7 @@ fn token_requests_contain_an_assertion_and_never_the_key() {
         let api = api_with_keys();
         assert_eq!(set(&api, Some("service"), key).status, 200);
         script(&api, &[(200, json!({"access_token": "t", "expires_in": 60}))]);
-        let mut sent = of_ann("acme");
+        let mut sent = ann_connect_body("acme");
         sent["authMethod"] = json!("service");
         let response = connect(&api, &sent);
         assert_eq!(response.status, 201, "{}", body(&response));
@@ -132,7 +132,7 @@ fn run_schedule_an_hour_later(api: &Api) {
 /// Connects an account through a client with this private key. Returns the connection's path.
 fn connected_with(api: &Api, key: &str) -> String {
     assert_eq!(set(api, Some("signed"), key).status, 200);
-    let mut sent = of_ann("acme");
+    let mut sent = ann_connect_body("acme");
     sent["authMethod"] = json!("signed");
     let tokens = json!({"access_token": "t", "expires_in": 60, "refresh_token": "r"});
     connected(api, &sent, &tokens)
@@ -193,7 +193,7 @@ fn a_revocation_without_its_key_sends_nothing_and_waits_for_it() {
 fn the_audience_is_the_issuer_that_the_method_names() {
     let api = api_with_keys();
     assert_eq!(set(&api, Some("issued"), RSA).status, 200);
-    let mut sent = of_ann("acme");
+    let mut sent = ann_connect_body("acme");
     sent["authMethod"] = json!("issued");
     sent["fields"] = json!({"domain": "acme.example"});
     let tokens = json!({"access_token": "t", "expires_in": 60, "refresh_token": "r"});

@@ -3,32 +3,32 @@
 
 use super::*;
 
-fn api_with_method(more: &Value) -> Api {
-    api_of(&[("acme", json!({"authMethods": [oauth("oauth", more)]}))])
+fn api_with_method(extra: &Value) -> Api {
+    api_of(&[("acme", json!({"authMethods": [oauth("oauth", extra)]}))])
 }
 
 const CLIENT: &str = "/v1/oauth-clients/acme";
 
-fn set(api: &Api, more: &Value) -> Response {
+fn set(api: &Api, extra: &Value) -> Response {
     let mut sent = json!({"clientId": "an id", "clientSecret": "a:secret"});
-    for (name, value) in more.as_object().unwrap() {
+    for (name, value) in extra.as_object().unwrap() {
         sent[name] = value.clone();
     }
     send(api, "PUT", CLIENT, &sent)
 }
 
 #[test]
-fn the_client_decides_where_codes_are_sent() {
+fn codes_are_sent_to_the_host_of_the_oauth_client() {
     let api =
         api_with_method(&json!({"redirectUri": "{ruName}", "fields": [field("ruName", false)]}));
-    let mut expected = of_ann("acme");
+    let mut expected = ann_connect_body("acme");
     expected["fields"] = json!({"ruName": "evil"});
-    let refused = connect(&api, &expected);
-    assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
+    let refusal = connect(&api, &expected);
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (409, &json!("oauth_client_missing")));
     assert_eq!(set(&api, &json!({"variables": {"ruName": "Acme-Ru"}})).status, 200);
     for fields in [json!({}), json!({"ruName": "evil"})] {
         expected["fields"] = fields;
-        let (_, link) = begin(&api, &expected);
+        let (_, link) = start_attempt(&api, &expected);
         let browser = Browser::default();
         let (_, query) = browser.follow(&api, &link);
         assert_eq!(value_of(&query, "redirect_uri").as_deref(), Some("Acme-Ru"));
@@ -42,7 +42,7 @@ fn the_client_decides_where_codes_are_sent() {
 #[test]
 fn the_exchange_repeats_parameters_of_the_redirect() {
     let api = api_with_method(&json!({"callbackParameters": ["state", "context", "scope"]}));
-    let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (_, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     api.env.sent.borrow_mut().clear();
     script(&api, &[(200, json!({"access_token": "at"}))]);
     let back = format!("code=c&state={state}&context=stores%2Fa&grant_type=password&client_id=x");
@@ -65,8 +65,11 @@ fn revocations_follow_the_catalog() {
         "revocationUrl": "https://id.acme.example/revoke", "revocationBody": "json",
         "revocationToken": "access_token", "tokenHeaders": {"Api-Version": "2"}, "tokenBody": "json",
     }));
-    let id =
-        connected(&api, &of_ann("acme"), &json!({"access_token": "at", "refresh_token": "rt"}));
+    let id = connected(
+        &api,
+        &ann_connect_body("acme"),
+        &json!({"access_token": "at", "refresh_token": "rt"}),
+    );
     let sent = api.env.sent.borrow_mut().pop().unwrap();
     assert!(sent.headers.contains(&("api-version".into(), "2".into())), "{:?}", sent.headers);
     api.env.sent.borrow_mut().clear();
@@ -87,7 +90,7 @@ fn account_credentials_get_a_new_token_on_expiry() {
         "grant": "account_credentials", "authorizationUrl": null,
         "tokenParameters": {"account_id": "{accountId}"}, "fields": [field("accountId", false)],
     }));
-    let mut expected = of_ann("acme");
+    let mut expected = ann_connect_body("acme");
     expected["fields"] = json!({"accountId": "42"});
     api.env.sent.borrow_mut().clear();
     script(&api, &[(200, json!({"access_token": "at-1", "expires_in": 3600}))]);
@@ -106,7 +109,7 @@ fn account_credentials_get_a_new_token_on_expiry() {
 }
 
 #[test]
-fn a_client_decides_whether_pkce_is_used() {
+fn the_oauth_client_determines_whether_pkce_is_used() {
     for (of_catalog, of_client, is_used) in [
         ("S256", json!(null), true),
         ("none", json!(null), false),
@@ -114,10 +117,10 @@ fn a_client_decides_whether_pkce_is_used() {
         ("none", json!("S256"), true),
     ] {
         let api = api_with_method(&json!({"pkce": of_catalog}));
-        let more = if of_client.is_null() { json!({}) } else { json!({"pkce": of_client}) };
-        let shown = set(&api, &more);
-        assert_eq!((shown.status, &body(&shown)["pkce"]), (200, &of_client));
-        let (_, link) = begin(&api, &of_ann("acme"));
+        let extra = if of_client.is_null() { json!({}) } else { json!({"pkce": of_client}) };
+        let set_response = set(&api, &extra);
+        assert_eq!((set_response.status, &body(&set_response)["pkce"]), (200, &of_client));
+        let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
         let browser = Browser::default();
         let (_, query) = browser.follow(&api, &link);
         assert_eq!(
@@ -135,6 +138,6 @@ fn a_client_decides_whether_pkce_is_used() {
         );
     }
     let api = api_with_method(&json!({}));
-    let refused = set(&api, &json!({"pkce": "plain"}));
-    assert_eq!((refused.status, &body(&refused)["errors"][0]["pointer"]), (400, &json!("/pkce")));
+    let refusal = set(&api, &json!({"pkce": "plain"}));
+    assert_eq!((refusal.status, &body(&refusal)["errors"][0]["pointer"]), (400, &json!("/pkce")));
 }

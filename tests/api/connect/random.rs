@@ -76,8 +76,8 @@ impl Simulation {
                     let input = json!({
                         "identity": identity, "scopes": ["connections:read", "connections:connect"], "ttlSeconds": 3600,
                     });
-                    let made = api.send(&crate::sessions::token_request(&key, &input));
-                    let secret = body(&made)["token"].as_str().unwrap().to_owned();
+                    let created_response = api.send(&crate::sessions::token_request(&key, &input));
+                    let secret = body(&created_response)["token"].as_str().unwrap().to_owned();
                     callers.push(Caller { tenant, identity: Some(identity.into()), secret });
                 }
                 tenants.push(Tenant {
@@ -239,7 +239,7 @@ impl Simulation {
         }
     }
 
-    fn begin(&mut self, caller: &Caller) {
+    fn start_attempt(&mut self, caller: &Caller) {
         let identity = *self.rng.pick(&IDENTITIES);
         let sent = json!({
             "platform": "acme", "identity": identity, "identityType": "user", "label": format!("n{}", self.sent),
@@ -272,8 +272,8 @@ impl Simulation {
         let (id, identity) = self.rng.pick(attempts).clone();
         let response = self.send(caller, "GET", &format!("/v1/vault/connect/{id}"), None);
         if tenant_index == caller.tenant && caller.sees(&identity) {
-            let shown = body(&response);
-            assert_eq!((&shown["id"], &shown["status"]), (&json!(id), &json!("pending")));
+            let document = body(&response);
+            assert_eq!((&document["id"], &document["status"]), (&json!(id), &json!("pending")));
         } else {
             let unknown =
                 self.send(caller, "GET", &format!("/v1/vault/connect/{UNKNOWN_ID}"), None);
@@ -369,7 +369,7 @@ fn tenants_are_isolated_under_random_requests() {
         match simulation.rng.below(10) {
             0 => simulation.client(&caller),
             1 => simulation.connect(&caller),
-            2 => simulation.begin(&caller),
+            2 => simulation.start_attempt(&caller),
             // Rarely, because one list checks as much as many other requests.
             3 if simulation.rng.percent(10) => simulation.attempts(&caller),
             3..5 => simulation.attempt(&caller),

@@ -6,7 +6,7 @@ use super::*;
 /// Completes an attempt in which the platform returns tokens of `account`. Returns the attempt's
 /// outcome.
 fn complete_attempt(api: &Api, sent: &Value, account: u64, second_status: u16) -> Value {
-    let (id, link) = begin(api, sent);
+    let (id, link) = start_attempt(api, sent);
     let browser = Browser::default();
     let state = value_of(&browser.follow(api, &link).1, "state").unwrap();
     let tokens = json!({"access_token": format!("at-{account}"), "refresh_token": format!("rt-{account}"), "id_token": id_token(account)});
@@ -20,37 +20,37 @@ fn complete_attempt(api: &Api, sent: &Value, account: u64, second_status: u16) -
 fn unused_tokens_are_revoked() {
     let api = api();
     set_client(&api, "revoked");
-    let ended = complete_attempt(&api, &of_ann("revoked"), 1, 0);
+    let ended = complete_attempt(&api, &ann_connect_body("revoked"), 1, 0);
     let id = ended["connection"]["id"].as_str().unwrap().to_owned();
-    let again = json!({"connection": id});
+    let reconnect_body = json!({"connection": id});
     let revoked = || -> Option<String> {
         let sent = api.env.sent.borrow().len();
         (sent > 1).then(|| value_of(&form(&api, 1), "token").unwrap())
     };
 
-    let ended = complete_attempt(&api, &again, 2, 200);
+    let ended = complete_attempt(&api, &reconnect_body, 2, 200);
     assert_eq!(ended["error"]["code"], "account_mismatch");
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 0));
     // If the platform does not respond to a revocation, the token is stored encrypted and the
     // revocation is retried.
-    complete_attempt(&api, &again, 2, 503);
+    complete_attempt(&api, &reconnect_body, 2, 503);
     assert_eq!((revoked().as_deref(), rows(&api, "revocations")), (Some("rt-2"), 1));
-    assert!(!dump_tables(&api).contains("rt-2"));
+    assert!(!dump_all_tables(&api).contains("rt-2"));
     api.env.database.execute("DELETE FROM revocations", []).unwrap();
 
     // Nothing is revoked, because many platforms would also end the other connection of the same
     // account.
-    let mut other = of_ann("revoked");
+    let mut other = ann_connect_body("revoked");
     other["label"] = json!("second");
     assert_eq!(complete_attempt(&api, &other, 2, 0)["status"], "succeeded");
-    assert_eq!(complete_attempt(&api, &again, 2, 0)["error"]["code"], "account_mismatch");
+    assert_eq!(complete_attempt(&api, &reconnect_body, 2, 0)["error"]["code"], "account_mismatch");
     assert_eq!((revoked(), rows(&api, "revocations")), (None, 0));
 
     // Two tabs: the second one uses the connection that the first created.
     for (account, expected) in [(3, None), (4, Some("rt-4"))] {
-        let mut third = of_ann("revoked");
+        let mut third = ann_connect_body("revoked");
         third["label"] = json!(format!("tab-{account}"));
-        let (second, link) = begin(&api, &third);
+        let (second, link) = start_attempt(&api, &third);
         assert_eq!(complete_attempt(&api, &third, 3, 0)["status"], "succeeded");
         let browser = Browser::default();
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
@@ -63,10 +63,10 @@ fn unused_tokens_are_revoked() {
     }
 
     // The connection was deleted in the meantime.
-    let mut fourth = of_ann("revoked");
+    let mut fourth = ann_connect_body("revoked");
     fourth["label"] = json!("fourth");
     let id = complete_attempt(&api, &fourth, 5, 0)["connection"]["id"].as_str().unwrap().to_owned();
-    let (gone, link) = begin(&api, &json!({"connection": id}));
+    let (gone, link) = start_attempt(&api, &json!({"connection": id}));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
     script(&api, &[(200, json!({}))]);
@@ -84,15 +84,15 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     let api = api();
     set_client(&api, "acme");
     let tokens_of_account = |id: u64| json!({"access_token": format!("at-{id}"), "refresh_token": "rt", "id_token": id_token(id)});
-    let id = connected(&api, &of_ann("acme"), &tokens_of_account(1));
-    let exists = connect(&api, &of_ann("acme"));
+    let id = connected(&api, &ann_connect_body("acme"), &tokens_of_account(1));
+    let exists = connect(&api, &ann_connect_body("acme"));
     assert_eq!(exists.status, 409);
     assert_eq!(body(&exists)["code"], "connection_exists");
     assert_eq!(body(&exists)["connectionId"], id.as_str());
 
     // If the user signs in to another account, the old credentials are kept.
-    let again = json!({"connection": id});
-    let (attempt_id, link) = begin(&api, &again);
+    let reconnect_body = json!({"connection": id});
+    let (attempt_id, link) = start_attempt(&api, &reconnect_body);
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
     script(&api, &[(200, tokens_of_account(2))]);
@@ -103,10 +103,10 @@ fn reconnecting_keeps_the_connection_and_its_account() {
 
     // Another account replaces the credentials only if `allowOtherAccount` is set; the same account
     // always does.
-    for (more, account) in [(json!({}), 1), (json!({"allowOtherAccount": true}), 2)] {
-        let mut sent = again.clone();
-        sent["allowOtherAccount"] = more.get("allowOtherAccount").cloned().unwrap_or(json!(false));
-        let (attempt_id, link) = begin(&api, &sent);
+    for (extra, account) in [(json!({}), 1), (json!({"allowOtherAccount": true}), 2)] {
+        let mut sent = reconnect_body.clone();
+        sent["allowOtherAccount"] = extra.get("allowOtherAccount").cloned().unwrap_or(json!(false));
+        let (attempt_id, link) = start_attempt(&api, &sent);
         let browser = Browser::default();
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
         script(&api, &[(200, tokens_of_account(account))]);
@@ -125,7 +125,7 @@ fn reconnecting_keeps_the_connection_and_its_account() {
     assert_eq!((failed.status, &body(&failed)["code"]), (409, &json!("connection_failed")));
     let of_team = json!({"platform": "acme", "identity": "ann", "identityType": "team"});
     assert_eq!(body(&connect(&api, &of_team))["code"], "connection_exists");
-    let back = connected(&api, &of_ann("acme"), &tokens_of_account(2));
+    let back = connected(&api, &ann_connect_body("acme"), &tokens_of_account(2));
     assert_eq!(back, id);
     let connection = body(&api.get(&path));
     assert_eq!(
@@ -151,7 +151,7 @@ fn redirect_values_are_validated_like_user_input() {
         ("empty", "realmId=&region=", Value::Null),
     ] {
         let sent = json!({"platform": "companies", "identity": identity, "identityType": "user"});
-        let (id, link) = begin(&api, &sent);
+        let (id, link) = start_attempt(&api, &sent);
         let browser = Browser::default();
         let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
         script(&api, &[(200, tokens())]);
@@ -164,13 +164,13 @@ fn redirect_values_are_validated_like_user_input() {
 }
 
 #[test]
-fn two_tabs_make_one_connection() {
+fn signing_in_in_two_tabs_creates_one_connection() {
     let api = api();
     set_client(&api, "acme");
     let browser = Browser::default();
     let attempts: Vec<(String, String)> = (0..2)
         .map(|_| {
-            let (id, link) = begin(&api, &of_ann("acme"));
+            let (id, link) = start_attempt(&api, &ann_connect_body("acme"));
             (id, value_of(&browser.follow(&api, &link).1, "state").unwrap())
         })
         .collect();

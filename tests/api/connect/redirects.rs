@@ -9,8 +9,8 @@ use super::*;
 use crate::support::HOME;
 
 /// Returns a service whose platform has one OAuth method with these members.
-fn api_with_method(more: &Value) -> Api {
-    api_of(&[("acme", json!({"authMethods": [oauth("oauth", more)]}))])
+fn api_with_method(extra: &Value) -> Api {
+    api_of(&[("acme", json!({"authMethods": [oauth("oauth", extra)]}))])
 }
 
 fn tokens() -> Value {
@@ -25,19 +25,19 @@ fn error_of(api: &Api, id: &str) -> (Value, Value) {
 #[test]
 fn a_refusal_without_a_state_ends_the_last_attempt() {
     let api = api_with_method(&json!({}));
-    let mut sent = of_ann("acme");
+    let mut sent = ann_connect_body("acme");
     sent["returnUrl"] = json!("https://app.example/done");
-    let (first, browser, _) = begin_and_follow(
+    let (first, browser, _) = start_and_follow_attempt(
         &api,
         &json!({"platform": "acme", "identity": "bob", "identityType": "user"}),
     );
-    let (id, link) = begin(&api, &sent);
+    let (id, link) = start_attempt(&api, &sent);
     browser.follow(&api, &link);
     let refusal = "error=access_denied&error_description=The%20user%20said%20no";
     // Neither another browser nor one without a cookie ends the attempt.
     for other in [
         Browser::default(),
-        begin_and_follow(
+        start_and_follow_attempt(
             &api,
             &json!({"platform": "acme", "identity": "cid", "identityType": "user"}),
         )
@@ -64,7 +64,7 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
     );
     assert_eq!(api.env.sent.borrow().len(), 0);
     // Without a state, the redirect counts as a refusal with any error code.
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     browser.back(&api, "error=invalid_scope");
     assert_eq!(error_of(&api, &id), (json!("failed"), json!("denied")));
     // The attempt has ended, so a late code is not used.
@@ -75,7 +75,7 @@ fn a_refusal_without_a_state_ends_the_last_attempt() {
 #[test]
 fn a_code_without_a_state_is_never_exchanged() {
     let api = api_with_method(&json!({"codeParameter": "auth_code"}));
-    let (id, browser, _) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, _) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     for query in [
         "code=abc&installation_id=123&setup_action=install",
         "code=abc&stripe_user_id=acct_1",
@@ -149,7 +149,7 @@ fn visits_that_start_at_a_platform_link_to_the_app() {
 #[test]
 fn the_code_can_have_a_platform_specific_name() {
     let api = api_with_method(&json!({"codeParameter": "spapi_oauth_code"}));
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     // A redirect without `codeParameter` does not use up the attempt.
     assert_eq!(browser.back(&api, &format!("state={state}&selling_partner_id=P")).status, 400);
     assert_eq!(error_of(&api, &id), (json!("pending"), Value::Null));
@@ -161,12 +161,12 @@ fn the_code_can_have_a_platform_specific_name() {
     assert_eq!(error_of(&api, &id), (json!("succeeded"), Value::Null));
     // The default parameter name applies unless the method declares its own.
     let api = api_with_method(&json!({}));
-    let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (_, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     assert_eq!(browser.back(&api, &format!("state={state}&spapi_oauth_code=X")).status, 400);
 }
 
 #[test]
-fn errors_can_have_other_names() {
+fn error_parameters_can_have_platform_specific_names() {
     let api = api_with_method(&json!({}));
     for (query, code, message) in [
         (
@@ -181,13 +181,13 @@ fn errors_can_have_other_names() {
             "Permissions error",
         ),
     ] {
-        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+        let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
         let page = browser.back(&api, &format!("{query}&state={state}"));
         assert!(text(&page).contains(message), "{query}: {}", text(&page));
         assert_eq!(error_of(&api, &id), (json!("failed"), json!(code)), "{query}");
     }
     // A callback with a code succeeds, even if it also has a numeric parameter.
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     script(&api, &[(200, tokens())]);
     browser.back(&api, &format!("code=c&error_code=0&state={state}"));
     assert_eq!(error_of(&api, &id), (json!("succeeded"), Value::Null));
@@ -196,7 +196,7 @@ fn errors_can_have_other_names() {
 #[test]
 fn form_post_redirects_so_that_the_cookie_is_sent() {
     let api = api_with_method(&json!({}));
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     let post = |sent: &str| {
         // Browsers withhold a `SameSite=Lax` cookie when another site posts a form.
         let request = with_body(anonymous("POST", "/connect/callback"), sent);
@@ -225,7 +225,7 @@ fn form_post_redirects_so_that_the_cookie_is_sent() {
 }
 
 #[test]
-fn raw_basic_authentication_does_not_encode() {
+fn raw_basic_authentication_does_not_percent_encode() {
     let (id, secret) = ("1PpG/Q 1", "z/tZ9VwFZqApmIQ+ZH1I5pLk/uB4ud:X2/8bL+wfFTt1rFw=");
     for (token_auth, expected) in [
         ("client_secret_basic_raw", format!("{id}:{secret}")),
@@ -238,7 +238,7 @@ fn raw_basic_authentication_does_not_encode() {
         let api = api_with_method(&json!({"tokenAuth": token_auth}));
         let sent = json!({"clientId": id, "clientSecret": secret});
         assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &sent).status, 200);
-        let connection = connected(&api, &of_ann("acme"), &tokens());
+        let connection = connected(&api, &ann_connect_body("acme"), &tokens());
         script(&api, &[(200, tokens())]);
         api.get(&format!("/v1/vault/connections/{connection}/credentials?refresh=true"));
         let sent = api.env.sent.borrow();

@@ -15,7 +15,7 @@ fn tokens(index: u64) -> Value {
 fn api_with_connection() -> (Api, String) {
     let api = api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens(1));
+    let id = connected(&api, &ann_connect_body("acme"), &tokens(1));
     api.env.sent.borrow_mut().clear();
     (api, format!("/v1/vault/connections/{id}"))
 }
@@ -101,10 +101,10 @@ fn requests_wait_briefly_for_a_refresh_in_progress() {
         let (api, path) = api_with_connection();
         advance(&api, HOUR);
         script(&api, &[]);
-        lease_to_another(&api, 30_000);
+        lease_to_other_request(&api, 30_000);
         api.env.batch_ms.set(takes);
-        let refused = api.get(&format!("{path}/credentials"));
-        assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+        let refusal = api.get(&format!("{path}/credentials"));
+        assert_eq!((refusal.status, refusal.header("retry-after")), (503, Some("5")));
         assert_eq!(*api.env.pauses.borrow(), pauses, "{takes}");
     }
 }
@@ -128,11 +128,11 @@ fn a_temporary_refresh_failure_degrades_and_recovers() {
     // expired.
     assert_eq!(access_token(&api, &path), "at-1");
     advance(&api, 1001);
-    let refused = api.get(&format!("{path}/credentials"));
-    assert_eq!(refused.status, 503);
-    assert!(refused.header("retry-after").is_some());
+    let refusal = api.get(&format!("{path}/credentials"));
+    assert_eq!(refusal.status, 503);
+    assert!(refusal.header("retry-after").is_some());
     assert_eq!(api.env.sent.borrow().len(), 1);
-    until_next_attempt(&api);
+    wait_for_next_attempt(&api);
     script(&api, &[(200, tokens(2))]);
     assert_eq!(access_token(&api, &path), "at-2");
     let status = body(&api.get(&format!("{path}/status")));
@@ -147,8 +147,8 @@ fn a_removed_auth_method_is_not_refreshed() {
     advance(&api, HOUR);
     let response = api.get(&format!("{path}/credentials"));
     assert_eq!((response.status, &body(&response)["code"]), (409, &json!("connection_failed")));
-    let why = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
-    assert_eq!(body(&response)["detail"], why);
+    let reason = "The access token has expired, and the catalog no longer has `oauth`, the authentication method that refreshes it. Publish a catalog that has it, or have the user reconnect the connection by another method, named in `authMethod`.";
+    assert_eq!(body(&response)["detail"], reason);
     assert_eq!(api.env.sent.borrow().len(), 0);
     // The state does not change, because a later catalog may contain the method again.
     let status = body(&api.get(&format!("{path}/status")));
@@ -208,11 +208,11 @@ fn a_rejected_client_never_fails_a_connection() {
 fn a_refresh_needs_the_lease() {
     let (api, path) = api_with_connection();
     advance(&api, HOUR - 1000);
-    lease_to_another(&api, 10_000);
+    lease_to_other_request(&api, 10_000);
     assert_eq!(access_token(&api, &path), "at-1");
     advance(&api, 1000);
-    let refused = api.get(&format!("{path}/credentials"));
-    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    let refusal = api.get(&format!("{path}/credentials"));
+    assert_eq!((refusal.status, refusal.header("retry-after")), (503, Some("5")));
     assert_eq!(api.env.sent.borrow().len(), 0);
     // If the process that holds the lease is killed, the lease expires.
     advance(&api, 10_000);
@@ -228,8 +228,8 @@ fn a_refresh_with_an_expired_lease_sends_no_request() {
     api.env.batch_ms.set(10_001);
     assert_eq!(access_token(&api, &path), "at-1", "it is still valid");
     advance(&api, HOUR);
-    let refused = api.get(&format!("{path}/credentials"));
-    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    let refusal = api.get(&format!("{path}/credentials"));
+    assert_eq!((refusal.status, refusal.header("retry-after")), (503, Some("5")));
     assert_eq!(api.env.sent.borrow().len(), 0);
     api.env.batch_ms.set(10_000);
     advance(&api, HOUR);

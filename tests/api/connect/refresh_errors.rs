@@ -25,7 +25,7 @@ fn connect_account(api: &Api, identity: &str, account: Option<&str>) -> String {
         tokens["id_token"] = json!(format!("e30.{payload}.c2ln"));
     }
     let sent = json!({"platform": "acme", "identity": identity, "identityType": "user"});
-    let (id, browser, state) = begin_and_follow(api, &sent);
+    let (id, browser, state) = start_and_follow_attempt(api, &sent);
     script(api, &[(200, tokens)]);
     browser.back(api, &format!("code=c&state={state}"));
     let connection = attempt(api, &id)["connection"]["id"].as_str().unwrap().to_owned();

@@ -6,17 +6,17 @@ use super::*;
 fn a_refused_key_is_checked_soon() {
     let api = api();
     let connected = |platform: &str, fields: Value, responses: &[(u16, Value)]| {
-        let mut sent = of_ann(platform);
-        sent["fields"] = fields;
+        let mut payload = ann_connect_body(platform);
+        payload["fields"] = fields;
         script(&api, responses);
-        let made = connect(&api, &sent);
-        assert_eq!(made.status, 201, "{}", text(&made));
-        body(&made)["id"].as_str().unwrap().to_owned()
+        let created_response = connect(&api, &payload);
+        assert_eq!(created_response.status, 201, "{}", text(&created_response));
+        body(&created_response)["id"].as_str().unwrap().to_owned()
     };
     let keyed =
         connected("keyed", json!({"apiKey": "k"}), &[(200, json!({})), (200, json!({"id": "u"}))]);
     // This platform has no request that checks credentials.
-    let mut plain = of_ann("plain");
+    let mut plain = ann_connect_body("plain");
     plain["authMethod"] = json!("basic");
     plain["fields"] = json!({"username": "u", "password": "p"});
     let plain = body(&connect(&api, &plain))["id"].as_str().unwrap().to_owned();

@@ -19,20 +19,20 @@ fn api_with_home() -> Api {
 #[test]
 fn end_pages_link_to_the_app_url() {
     let api = api_with_home();
-    let (_, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (_, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     let elsewhere = Browser::default().back(&api, &format!("code=c&state={state}"));
     let denied = browser.back(&api, &format!("error=access_denied&state={state}"));
     let used = browser.back(&api, &format!("error=access_denied&state={state}"));
     let over = browser.back(&api, "code=c&state=guessed");
     let incomplete = browser.back(&api, "");
     let unknown = browser.get(&api, "/connect/go/nothing");
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     api.env.now.set(api.env.now.get() + 600_000);
     let expired = browser.get(&api, &link);
     for page in [elsewhere, denied, used, over, incomplete, unknown, expired] {
         assert_eq!(text(&page).matches(HOME).count(), 1, "{}", text(&page));
     }
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     let question = browser.get(&api, &link);
     assert!(!text(&question).contains(HOME), "the page asks first: {}", text(&question));
 }
@@ -40,9 +40,9 @@ fn end_pages_link_to_the_app_url() {
 #[test]
 fn the_return_url_overrides_the_app_url() {
     let api = api_with_home();
-    let mut sent = of_ann("acme");
-    sent["returnUrl"] = json!("https://app.example/settings?tab=2#github");
-    let (id, browser, state) = begin_and_follow(&api, &sent);
+    let mut payload = ann_connect_body("acme");
+    payload["returnUrl"] = json!("https://app.example/settings?tab=2#github");
+    let (id, browser, state) = start_and_follow_attempt(&api, &payload);
     let page = text(&browser.back(&api, &format!("error=access_denied&state={state}")));
     let url = format!("https://app.example/settings?tab=2&amp;connect={id}#github");
     assert!(page.contains(&format!("<a href=\"{url}\" rel=\"noreferrer\">Go back to the app</a>")));
@@ -66,8 +66,8 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     let expires_at = api.env.now.get() + 900_000;
     let browser = Browser::default();
     browser.get(&api, "/connect");
-    let page_after = |sent: &Value, error: &str| {
-        let request = as_token(&token, "POST", "/v1/vault/connect", sent);
+    let page_after = |payload: &Value, error: &str| {
+        let request = as_token(&token, "POST", "/v1/vault/connect", payload);
         let request = with_header(request, "origin", ORIGIN);
         let request = with_header(request, "sec-fetch-site", "same-origin");
         let cookie = browser.cookie.borrow().clone().unwrap();
@@ -124,7 +124,7 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
     assert_eq!(href(&page, "Try again"), None);
     // There is no link if the attempt did not start in the window.
-    let (_, elsewhere, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (_, elsewhere, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     let page = text(&elsewhere.back(&api, &format!("error=access_denied&state={state}")));
     assert_eq!(href(&page, "Try again"), None);
     // There is no link if the token has expired.
@@ -144,9 +144,9 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
 #[test]
 fn end_pages_do_not_link_to_the_popup_window() {
     let api = api_with_home();
-    let mut sent = of_ann("acme");
-    sent["returnUrl"] = json!(format!("{ORIGIN}/connect#began=&origin=https://app.example"));
-    let (id, browser, state) = begin_and_follow(&api, &sent);
+    let mut payload = ann_connect_body("acme");
+    payload["returnUrl"] = json!(format!("{ORIGIN}/connect#began=&origin=https://app.example"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &payload);
     let page = text(&browser.back(&api, &format!("error=access_denied&state={state}")));
     // A script returns to the app's page if it is still open.
     let back = format!("{ORIGIN}/connect?connect={id}#began=&amp;origin=https://app.example");
@@ -181,7 +181,7 @@ fn link_pages_show_no_logos_of_other_hosts() {
         };
         api.env.publish_platforms(Sizes::PUBLISHED, &[platform]);
         set_client(&api, "acme");
-        let (_, link) = begin(&api, &of_ann("acme"));
+        let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
         let page = text(&Browser::default().get(&api, &link));
         let logo = format!("<img src=\"{image}\" alt=\"\" width=\"48\" height=\"48\">");
         assert_eq!(page.contains(&logo), shown, "{image}: {page}");
@@ -197,9 +197,9 @@ fn link_pages_show_no_logos_of_other_hosts() {
 fn an_unreachable_platform_gets_a_neutral_error_page() {
     let api = api();
     script(&api, &[(0, Value::Null), (0, Value::Null)]);
-    let mut sent = of_ann("keyed");
-    sent["fields"] = json!({"apiKey": "k"});
-    let response = connect(&api, &sent);
+    let mut payload = ann_connect_body("keyed");
+    payload["fields"] = json!({"apiKey": "k"});
+    let response = connect(&api, &payload);
     assert_eq!(response.status, 201, "{}", body(&response));
     let id = body(&response)["id"].as_str().unwrap().to_owned();
     let status = body(&api.get(&format!("/v1/vault/connections/{id}/status")));
@@ -219,7 +219,7 @@ fn errors_of_the_app_are_not_blamed_on_the_user() {
         ("server_error", "Nothing is wrong with your account."),
         ("access_denied", "If you still want to connect, go back to the app and start again."),
     ] {
-        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+        let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
         let page = text(&browser.back(&api, &format!("error={error}&state={state}")));
         assert!(page.contains(turn), "{error}: {page}");
         let code = attempt(&api, &id)["error"]["code"].as_str().unwrap().to_owned();

@@ -25,7 +25,7 @@ fn tick() -> u64 {
 
 /// The number of connections in long simulations. It makes a tick have as many due connections in
 /// `npm test` as a minute has in `npm run proof`.
-fn simulated_connections() -> usize {
+fn simulated_connection_count() -> usize {
     repetitions(100, 1000)
 }
 
@@ -64,10 +64,10 @@ fn minutes(api: &Api, count: u64) {
 /// Stores this many connections with refresh tokens, as an import does.
 fn import(api: &Api, platform: &str, count: usize) -> Vec<String> {
     let one = |index: usize| {
-        let sent = json!({"platform": platform, "identity": format!("user {index}"), "identityType": "user"});
-        let id = body(&send(api, "POST", CONNECTIONS, &sent))["id"].as_str().unwrap().to_owned();
-        let sent = json!({"type": "oauth2", "refreshToken": format!("rt-{id}")});
-        assert_eq!(send(api, "PUT", &format!("{}/credentials", at(&id)), &sent).status, 204);
+        let payload = json!({"platform": platform, "identity": format!("user {index}"), "identityType": "user"});
+        let id = body(&send(api, "POST", CONNECTIONS, &payload))["id"].as_str().unwrap().to_owned();
+        let payload = json!({"type": "oauth2", "refreshToken": format!("rt-{id}")});
+        assert_eq!(send(api, "PUT", &format!("{}/credentials", at(&id)), &payload).status, 204);
         id
     };
     (0..count).map(one).collect()
@@ -207,15 +207,15 @@ fn claims_of_a_crashed_run_expire() {
 #[test]
 fn an_outage_of_four_days_fails_no_connection() {
     let (api, platform) = env();
-    import(&api, "acme", simulated_connections());
+    import(&api, "acme", simulated_connection_count());
     ticks(&api, 24 * 60);
     platform.take();
     *platform.platform_fault.borrow_mut() = Some((0, Value::Null));
     ticks(&api, 4 * 24 * 60);
-    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulated_connections())]));
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulated_connection_count())]));
     assert_eq!(
         (events(&api, "connection.degraded"), events(&api, "connection.failed")),
-        (simulated_connections(), 0)
+        (simulated_connection_count(), 0)
     );
     // The attempts are spread over each day.
     let in_day = usize::try_from(24 * 60 / tick()).unwrap();
@@ -234,14 +234,14 @@ fn an_outage_of_four_days_fails_no_connection() {
     *platform.platform_fault.borrow_mut() = None;
     // The longest pause is 6 hours plus 20 %.
     ticks(&api, 6 * 60 + 72 + 1);
-    assert_eq!(states(&api), HashMap::from([("operational".into(), simulated_connections())]));
-    assert_eq!(events(&api, "connection.recovered"), simulated_connections());
+    assert_eq!(states(&api), HashMap::from([("operational".into(), simulated_connection_count())]));
+    assert_eq!(events(&api, "connection.recovered"), simulated_connection_count());
 }
 
 #[test]
 fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     let (api, platform) = env();
-    import(&api, "acme", simulated_connections());
+    import(&api, "acme", simulated_connection_count());
     ticks(&api, 24 * 60);
     platform.take();
     *platform.platform_fault.borrow_mut() = Some((401, json!({"error": "invalid_client"})));
@@ -258,7 +258,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     assert_eq!(events(&api, "oauth_client.rejected"), 1);
     let since = body(&api.get("/v1/oauth-clients/acme"))["rejectedSince"].clone();
     assert!(since.as_str().is_some_and(|since| since.starts_with("2027-01-1")), "{since}");
-    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulated_connections())]));
+    assert_eq!(states(&api), HashMap::from([("degraded".into(), simulated_connection_count())]));
     let before =
         "SELECT printf('evt_%013d', id - 1) FROM events WHERE type = 'oauth_client.rejected'";
     let before = api.env.texts(before).remove(0);
@@ -280,7 +280,7 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     assert_eq!(api.get(&format!("{}/credentials", at(&id))).status, 200);
     platform.take();
     minutes(&api, 11);
-    assert_eq!(states(&api), HashMap::from([("operational".into(), simulated_connections())]));
+    assert_eq!(states(&api), HashMap::from([("operational".into(), simulated_connection_count())]));
     assert_eq!(events(&api, "connection.failed"), 0);
     let mut tries = HashMap::<u64, usize>::new();
     for minute in platform.take() {
@@ -288,7 +288,10 @@ fn a_wrong_client_secret_costs_one_event_and_one_probe_an_hour() {
     }
     // Each of the ten minutes gets about a tenth of the refreshes, in addition to those that were
     // due without the fix.
-    assert!(tries.values().all(|tries| *tries < 3 * simulated_connections() / 10), "{tries:?}");
+    assert!(
+        tries.values().all(|tries| *tries < 3 * simulated_connection_count() / 10),
+        "{tries:?}"
+    );
 }
 
 #[test]
@@ -296,8 +299,8 @@ fn an_api_key_fails_after_two_rejections() {
     let api = Rc::new(api());
     let id = {
         script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
-        let sent = json!({"platform": "keyed", "identity": "ann", "identityType": "user", "fields": {"apiKey": "k"}});
-        body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned()
+        let payload = json!({"platform": "keyed", "identity": "ann", "identityType": "user", "fields": {"apiKey": "k"}});
+        body(&connect(&api, &payload))["id"].as_str().unwrap().to_owned()
     };
     let status = || body(&api.get(&format!("{}/status", at(&id))));
     let check = |responses: &[(u16, Value)]| {
@@ -340,8 +343,8 @@ fn a_connection_that_is_reconnected_is_checked_again() {
     minutes(&api, 24 * 60 + 10);
     assert_eq!((states(&api), due()), (HashMap::from([("failed".into(), 1)]), 0));
     assert_eq!(platform.take().len(), 2);
-    let sent = json!({"type": "oauth2", "refreshToken": "another"});
-    assert_eq!(send(&api, "PUT", &format!("{}/credentials", at(&id)), &sent).status, 204);
+    let payload = json!({"type": "oauth2", "refreshToken": "another"});
+    assert_eq!(send(&api, "PUT", &format!("{}/credentials", at(&id)), &payload).status, 204);
     assert_eq!(due(), 1);
     *platform.platform_fault.borrow_mut() = None;
     minutes(&api, 24 * 60);

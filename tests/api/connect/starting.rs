@@ -34,8 +34,10 @@ fn a_token_connects_for_its_own_identity_only() {
     let newest = body(&api.get("/v1/vault/connect?identity=ann&limit=1"));
     assert_eq!(newest["rows"][0]["identityType"], "team", "{newest}");
     // For ann's token, bob's connection and attempt do not exist.
-    let (bobs, _) =
-        begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    let (bobs, _) = start_attempt(
+        &api,
+        &json!({"platform": "acme", "identity": "bob", "identityType": "user"}),
+    );
     let get = |path: &str| api.send(&as_secret(&token, "GET", path)).status;
     assert_eq!(get(&format!("/v1/vault/connect/{bobs}")), 404);
     let id = connected(
@@ -52,14 +54,14 @@ fn a_token_connects_for_its_own_identity_only() {
 fn another_account_sees_no_attempt() {
     let api = api();
     set_client(&api, "acme");
-    let (id, _) = begin(&api, &of_ann("acme"));
+    let (id, _) = start_attempt(&api, &ann_connect_body("acme"));
     for (account, environment) in [("beta", Environment::Test), ("acme", Environment::Live)] {
         let key = api.env.key(account, environment, &Scope::ALL, None);
         let request = crate::support::as_key(&key, "GET", &format!("/v1/vault/connect/{id}"));
         let response = api.send(&request);
         assert_eq!((response.status, &body(&response)["code"]), (404, &json!("attempt_not_found")));
         let request = crate::support::as_key(&key, "POST", "/v1/vault/connect");
-        let response = api.send(&with_body(request, &of_ann("acme").to_string()));
+        let response = api.send(&with_body(request, &ann_connect_body("acme").to_string()));
         assert_eq!(body(&response)["code"], "oauth_client_missing");
     }
 }
@@ -69,22 +71,22 @@ fn open_attempts_are_limited() {
     let api = api();
     set_client(&api, "acme");
     for _ in 0..20 {
-        begin(&api, &of_ann("acme"));
+        start_attempt(&api, &ann_connect_body("acme"));
     }
-    let response = connect(&api, &of_ann("acme"));
+    let response = connect(&api, &ann_connect_body("acme"));
     assert_eq!(response.status, 429, "{}", body(&response));
     assert_eq!(response.header("retry-after"), Some("600"));
     assert_eq!(
         body(&response)["detail"],
         "This identity has 20 open connect attempts, which is the maximum. Finish one, or wait until they expire."
     );
-    begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    start_attempt(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     // Attempts expire. They are deleted a day later, a few with each new attempt.
     api.env.now.set(api.env.now.get() + 600_000);
-    begin(&api, &of_ann("acme"));
+    start_attempt(&api, &ann_connect_body("acme"));
     assert_eq!(rows(&api, "connect_attempts"), 22);
     api.env.now.set(api.env.now.get() + 86_400_001);
-    begin(&api, &of_ann("acme"));
+    start_attempt(&api, &ann_connect_body("acme"));
     assert_eq!(rows(&api, "connect_attempts"), 18);
 }
 
@@ -92,18 +94,22 @@ fn open_attempts_are_limited() {
 fn a_token_starts_a_limited_number_of_attempts() {
     let api = api();
     set_client(&api, "acme");
-    let bearer = token(
+    let session_token = token(
         &api,
         &json!({"identity": "ann", "identityType": "user", "scopes": ["connections:connect"]}),
     );
     let start = || {
         let sent = json!({"platform": "acme", "tags": ["x".repeat(128)], "lang": "fr"});
-        api.send(&as_token(&bearer, "POST", "/v1/vault/connect", &sent))
+        api.send(&as_token(&session_token, "POST", "/v1/vault/connect", &sent))
     };
     for _ in 0..80 {
         let response = start();
         assert_eq!(response.status, 202, "{}", body(&response));
-        refuse(&api, body(&response)["authorizationUrl"].as_str().unwrap(), "access_denied");
+        decline_at_platform(
+            &api,
+            body(&response)["authorizationUrl"].as_str().unwrap(),
+            "access_denied",
+        );
     }
     let kept = "SELECT DISTINCT quote(status) || quote(tags) || quote(sealed) || quote(presets) FROM connect_attempts";
     assert_eq!(api.env.texts(kept), [r#"'failed'NULLNULL'{"l":"fr"}'"#]);
@@ -115,8 +121,8 @@ fn a_token_starts_a_limited_number_of_attempts() {
     );
     assert_eq!(rows(&api, "connect_attempts"), 80);
     // The limit does not apply to keys, and other identities are not affected.
-    begin(&api, &of_ann("acme"));
-    begin(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
+    start_attempt(&api, &ann_connect_body("acme"));
+    start_attempt(&api, &json!({"platform": "acme", "identity": "bob", "identityType": "user"}));
     api.env.now.set(api.env.now.get() + 600_000);
     assert_eq!(start().status, 202);
 }
@@ -127,13 +133,13 @@ fn expired_and_interrupted_attempts_keep_neither_secrets_nor_tags() {
     for platform in ["acme", "shops"] {
         set_client(&api, platform);
     }
-    let mut tagged = of_ann("acme");
+    let mut tagged = ann_connect_body("acme");
     (tagged["tags"], tagged["lang"]) = (json!(["a"]), json!("fr"));
-    begin(&api, &tagged);
-    let mut of_window = of_ann("keyed");
+    start_attempt(&api, &tagged);
+    let mut of_window = ann_connect_body("keyed");
     (of_window["link"], of_window["lang"]) = (json!(true), json!("de"));
-    begin(&api, &of_window);
-    let (id, _, _) = begin_and_follow(&api, &of_ann("acme"));
+    start_attempt(&api, &of_window);
+    let (id, _, _) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     let interrupted =
         format!("UPDATE connect_attempts SET status = 'exchanging' WHERE id = '{id}'");
     api.env.database.execute(&interrupted, []).unwrap();
@@ -167,7 +173,7 @@ fn open_attempts_of_an_account_are_limited() {
     set_client(&api, "acme");
     let connect_body = |index: usize| json!({"platform": "acme", "identity": format!("user {}", index / 20), "identityType": "user"});
     for index in 0..1000 {
-        begin(&api, &connect_body(index));
+        start_attempt(&api, &connect_body(index));
     }
     let response = connect(&api, &connect_body(1000));
     assert_eq!(response.status, 429, "{}", body(&response));
@@ -177,7 +183,7 @@ fn open_attempts_of_an_account_are_limited() {
     );
     assert_eq!(rows(&api, "connect_attempts"), 1000);
     api.env.now.set(api.env.now.get() + 600_000);
-    begin(&api, &connect_body(1000));
+    start_attempt(&api, &connect_body(1000));
 }
 
 #[test]
@@ -187,7 +193,7 @@ fn user_input_cannot_choose_the_token_host() {
         set_client(&api, platform);
     }
     let sent = |platform: &str, name: &str, value: &str| {
-        let mut sent = of_ann(platform);
+        let mut sent = ann_connect_body(platform);
         sent["fields"] = json!({name: value});
         connect(&api, &sent)
     };
@@ -215,7 +221,9 @@ fn user_input_cannot_choose_the_token_host() {
     // Only the app can set the client's variables, so the response does not ask the user for
     // fields.
     let detail = "The OAuth client for `hosted` must set its `variables` `host`, which decide who receives its secret and tokens.";
-    for refused in [sent("hosted", "host", "evil.example"), connect(&api, &of_ann("hosted"))] {
+    for refused in
+        [sent("hosted", "host", "evil.example"), connect(&api, &ann_connect_body("hosted"))]
+    {
         let refused = (refused.status, body(&refused));
         assert_eq!((refused.0, &refused.1["code"]), (409, &json!("oauth_client_missing")));
         assert_eq!(refused.1["detail"], detail);
@@ -228,18 +236,18 @@ fn user_input_cannot_choose_the_token_host() {
     assert_eq!(body(&faulty)["errors"].as_array().map(Vec::len), Some(1));
     let client = json!({"clientId": "an id", "clientSecret": "a:secret", "variables": {"host": "id.hosted.example"}});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/hosted", &client).status, 200);
-    let (_, link) = begin(&api, &of_ann("hosted"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("hosted"));
     let (address, _) = Browser::default().follow(&api, &link);
     assert_eq!(address, "https://id.hosted.example/authorize");
     // Only a host in the catalog is accepted.
     set_client(&api, "standard");
-    begin(&api, &of_ann("standard"));
+    start_attempt(&api, &ann_connect_body("standard"));
     assert_eq!(sent("standard", "host", "id.standard.example").status, 202);
     assert_eq!(sent("standard", "host", "evil.example").status, 409);
     // Only one of the hosts that the catalog lists is accepted.
     set_client(&api, "regional");
     let of_region = |host: &str| {
-        let mut sent = of_ann("regional");
+        let mut sent = ann_connect_body("regional");
         sent["authMethod"] = json!("oauth");
         sent["fields"] = json!({"host": host});
         connect(&api, &sent).status
@@ -250,10 +258,10 @@ fn user_input_cannot_choose_the_token_host() {
 #[test]
 fn a_missing_client_is_reported_before_missing_fields() {
     let api = api();
-    let refused = connect(&api, &of_ann("shops"));
+    let refused = connect(&api, &ann_connect_body("shops"));
     assert_eq!((refused.status, &body(&refused)["code"]), (409, &json!("oauth_client_missing")));
     set_client(&api, "shops");
-    let requested = connect(&api, &of_ann("shops"));
+    let requested = connect(&api, &ann_connect_body("shops"));
     assert_eq!(
         (requested.status, &body(&requested)["errors"][0]["pointer"]),
         (400, &json!("/fields/shop"))
@@ -275,7 +283,7 @@ fn return_urls_need_an_allowed_origin() {
         ("http://localhost:5173/", 400),
         ("/done", 400),
     ] {
-        let mut sent = of_ann("acme");
+        let mut sent = ann_connect_body("acme");
         sent["returnUrl"] = json!(url);
         let response = connect(&api, &sent);
         assert_eq!(response.status, status, "{url}: {}", body(&response));
@@ -300,12 +308,12 @@ fn return_urls_need_an_allowed_origin() {
 fn wait_returns_as_soon_as_the_attempt_ends() {
     let api = api();
     set_client(&api, "acme");
-    let (id, _) = begin(&api, &of_ann("acme"));
+    let (id, _) = start_attempt(&api, &ann_connect_body("acme"));
     let response = api.get(&format!("/v1/vault/connect/{id}?wait=3"));
     assert_eq!(body(&response)["status"], "pending");
     assert!(!api.env.pauses.borrow().is_empty());
     // The attempt has ended, so `wait` returns immediately.
-    let (over, link) = begin(&api, &of_ann("acme"));
+    let (over, link) = start_attempt(&api, &ann_connect_body("acme"));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
     browser.back(&api, &format!("error=access_denied&state={state}"));
@@ -322,7 +330,7 @@ fn wait_returns_as_soon_as_the_attempt_ends() {
 fn attempts_need_vault_keys() {
     let api = api_with(&[]);
     for (method, path, sent) in [
-        ("POST", "/v1/vault/connect", of_ann("acme")),
+        ("POST", "/v1/vault/connect", ann_connect_body("acme")),
         ("PUT", "/v1/oauth-clients/acme", json!({"clientId": "a", "clientSecret": "b"})),
     ] {
         let response = send(&api, method, path, &sent);

@@ -7,14 +7,14 @@ use super::*;
 const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
 
-fn api_with_method(more: &Value) -> Api {
-    api_of(&[("acme", json!({"authMethods": [oauth("oauth", more)]}))])
+fn api_with_method(extra: &Value) -> Api {
+    api_of(&[("acme", json!({"authMethods": [oauth("oauth", extra)]}))])
 }
 
 /// Connects an account of the only platform, which returns these responses. Returns the
 /// connection's path.
 fn connect_with(api: &Api, platform: &str, responses: &[(u16, Value)]) -> String {
-    let (id, browser, state) = begin_and_follow(api, &of_ann(platform));
+    let (id, browser, state) = start_and_follow_attempt(api, &ann_connect_body(platform));
     script(api, responses);
     let page = browser.back(api, &format!("code=c&state={state}"));
     let status = attempt(api, &id);
@@ -48,13 +48,13 @@ fn called_url(api: &Api, path: &str, rest: &str) -> String {
 
 #[test]
 fn token_lifetimes_have_several_names_and_units() {
-    for (more, tokens, life) in [
+    for (extra, tokens, life) in [
         (json!({}), json!({"expires_in": 0}), None),
         (json!({}), json!({"expires": 5_183_944}), Some(5_183_944_000)),
         (json!({"expiresUnit": "ms"}), json!({"expires_in": 3_600_000}), Some(HOUR)),
         (json!({"expiresUnit": "s"}), json!({"expires_in": 3600}), Some(HOUR)),
     ] {
-        let api = api_with_method(&more);
+        let api = api_with_method(&extra);
         let mut response = tokens.clone();
         response["access_token"] = json!("at-1");
         let path = connect_with(&api, "acme", &[(200, response)]);
@@ -68,7 +68,7 @@ fn token_lifetimes_have_several_names_and_units() {
     }
     // Stack Exchange returns tokens as a form.
     let api = api_with_method(&json!({}));
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     *api.env.platform.borrow_mut() = Box::new(|_| {
         Ok(HttpResponse {
             status: 200,
@@ -111,9 +111,9 @@ fn slack_installs_return_bot_and_user_tokens() {
     let account_response = (200, json!({"ok": true, "user_id": "U1"}));
     let install = |tokens: &Value| {
         let api = api_of_provider("slack");
-        let mut sent = of_ann("slack");
+        let mut sent = ann_connect_body("slack");
         sent["authMethod"] = json!("oauth2");
-        let (id, browser, state) = begin_and_follow(&api, &sent);
+        let (id, browser, state) = start_and_follow_attempt(&api, &sent);
         script(&api, &[(200, tokens.clone()), account_response.clone()]);
         browser.back(&api, &format!("code=c&state={state}"));
         let status = attempt(&api, &id);
@@ -241,7 +241,7 @@ fn facebook_tokens_are_exchanged_for_long_lived_ones() {
     assert_eq!((response.status, body(&response)["code"].clone()), (409, json!("not_refreshable")));
     // If the exchange fails, no account is connected, because the short-lived token would expire
     // within an hour.
-    let (id, browser, state) = begin_and_follow(
+    let (id, browser, state) = start_and_follow_attempt(
         &api,
         &json!({"platform": "facebook", "identity": "bob", "identityType": "user"}),
     );
@@ -254,9 +254,9 @@ fn facebook_tokens_are_exchanged_for_long_lived_ones() {
 #[test]
 fn shopify_token_requests_ask_for_expiring_tokens() {
     let api = api_of_provider("shopify");
-    let mut sent = of_ann("shopify");
+    let mut sent = ann_connect_body("shopify");
     (sent["authMethod"], sent["fields"]) = (json!("oauth2"), json!({"shop": "acme"}));
-    let (_, browser, state) = begin_and_follow(&api, &sent);
+    let (_, browser, state) = start_and_follow_attempt(&api, &sent);
     script(&api, &[(200, json!({"access_token": "at-1"})), (200, json!({"shop": {"id": 1}}))]);
     browser.back(&api, &format!("code=c&state={state}"));
     assert_eq!(value_of(&form(&api, 0), "expiring").as_deref(), Some("1"));
@@ -288,15 +288,15 @@ fn reconnecting_keeps_the_refresh_token_of_the_same_account() {
         let api = api_of(&[("acme", json!({"authMethods": methods, "account": account}))]);
         let account_response =
             |id: Option<&str>| id.map_or((404, json!({})), |id| (200, json!({"id": id})));
-        let mut sent = of_ann("acme");
+        let mut sent = ann_connect_body("acme");
         sent["authMethod"] = json!("oauth");
-        let (id, browser, state) = begin_and_follow(&api, &sent);
+        let (id, browser, state) = start_and_follow_attempt(&api, &sent);
         script(&api, &[(200, tokens(1, Some("r1"))), account_response(before)]);
         browser.back(&api, &format!("code=c&state={state}"));
         let connection = attempt(&api, &id)["connection"]["id"].clone();
         let sent =
             json!({"connection": connection, "authMethod": method, "allowOtherAccount": true});
-        let (id, browser, state) = begin_and_follow(&api, &sent);
+        let (id, browser, state) = start_and_follow_attempt(&api, &sent);
         script(&api, &[(200, tokens(2, None)), account_response(after)]);
         browser.back(&api, &format!("code=c&state={state}"));
         assert_eq!(attempt(&api, &id)["status"], "succeeded", "{context}");
@@ -357,9 +357,14 @@ fn an_ended_refresh_token_is_not_kept() {
 
 /// A platform with one server per account: an auth method with these fields and sources, and these
 /// servers.
-fn platform_with_servers(fields: &Value, sources: &Value, servers: &[&str], more: &Value) -> Value {
+fn platform_with_servers(
+    fields: &Value,
+    sources: &Value,
+    servers: &[&str],
+    extra: &Value,
+) -> Value {
     let mut members = json!({"fields": fields, "fieldSources": sources});
-    for (name, value) in more.as_object().unwrap() {
+    for (name, value) in extra.as_object().unwrap() {
         members[name] = value.clone();
     }
     let servers: Vec<Value> = servers.iter().map(|url| server(url)).collect();
@@ -389,11 +394,11 @@ fn redirect_values_override_user_input() {
                     &json!({}),
                 ),
             )]);
-            let mut sent = of_ann("acme");
+            let mut sent = ann_connect_body("acme");
             if let Some(typed) = typed {
                 sent["fields"] = json!({"realmId": typed});
             }
-            let (id, browser, state) = begin_and_follow(&api, &sent);
+            let (id, browser, state) = start_and_follow_attempt(&api, &sent);
             script(&api, &[(200, json!({"access_token": "at-1"}))]);
             browser.back(&api, &format!("code=c&state={state}&{query}"));
             let connection = attempt(&api, &id)["connection"]["id"].as_str().unwrap().to_owned();
@@ -420,7 +425,7 @@ fn redirect_values_are_not_required_before_the_redirect() {
     );
     let api = api_of(&[("acme", detail)]);
     for (query, is_connected) in [("&realmId=9130", true), ("", false), ("&realmId=../x", false)] {
-        let (id, browser, state) = begin_and_follow(
+        let (id, browser, state) = start_and_follow_attempt(
             &api,
             &json!({"platform": "acme", "identity": format!("i{query}").replace(['&', '=', '.', '/'], ""), "identityType": "user"}),
         );
@@ -447,16 +452,16 @@ fn only_the_authorization_url_must_be_known_before_the_redirect() {
     let fields = json!([optional_field("shop", None)]);
     let sources = json!([{"field": "shop", "from": "callback", "at": "shop", "template": "{shop}.shops.example"}]);
     let servers = ["https://{shop}.shops.example"];
-    let more = json!({"tokenUrl": "https://{shop}.shops.example/token"});
-    let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &more))]);
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let extra = json!({"tokenUrl": "https://{shop}.shops.example/token"});
+    let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &extra))]);
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     script(&api, &[(200, json!({"access_token": "at-1"}))]);
     browser.back(&api, &format!("code=c&state={state}&shop=big.shops.example"));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
     assert_eq!(url(&api, 0), "https://big.shops.example/token");
     // The token endpoint contains an unknown value, so no request is sent.
     for (query, code) in [("code=c", "invalid_answer"), ("error=access_denied", "denied")] {
-        let (id, browser, state) = begin_and_follow(
+        let (id, browser, state) = start_and_follow_attempt(
             &api,
             &json!({"platform": "acme", "identity": "bob", "identityType": "user"}),
         );
@@ -466,14 +471,14 @@ fn only_the_authorization_url_must_be_known_before_the_redirect() {
         assert_eq!(api.env.sent.borrow().len(), 0);
     }
     // The user must enter the values that the authorization URL contains.
-    let more = json!({"authorizationUrl": "https://{shop}.shops.example/authorize"});
-    let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &more))]);
-    let refused = connect(&api, &of_ann("acme"));
+    let extra = json!({"authorizationUrl": "https://{shop}.shops.example/authorize"});
+    let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &extra))]);
+    let refused = connect(&api, &ann_connect_body("acme"));
     assert_eq!(
         (refused.status, body(&refused)["errors"][0]["pointer"].clone()),
         (400, json!("/fields/shop"))
     );
-    let mut sent = of_ann("acme");
+    let mut sent = ann_connect_body("acme");
     sent["fields"] = json!({"shop": "typed"});
     assert_eq!(connect(&api, &sent).status, 202);
 }
@@ -484,9 +489,9 @@ fn token_and_refresh_responses_set_the_server() {
     let sources = json!([{"field": "company", "from": "token", "at": "/api_domain", "template": "https://{company}.acme.example"}]);
     let servers = ["https://{company}.acme.example", "https://api.acme.example"];
     let api = api_of(&[("acme", platform_with_servers(&fields, &sources, &servers, &json!({})))]);
-    let mut sent = of_ann("acme");
+    let mut sent = ann_connect_body("acme");
     sent["fields"] = json!({"company": "typed"});
-    let (id, browser, state) = begin_and_follow(&api, &sent);
+    let (id, browser, state) = start_and_follow_attempt(&api, &sent);
     let tokens = |domain: &str| json!({"access_token": "at-1", "refresh_token": "rt-1", "api_domain": domain});
     script(&api, &[(200, tokens("https://big.acme.example"))]);
     browser.back(&api, &format!("code=c&state={state}"));
@@ -525,8 +530,8 @@ fn platforms_can_choose_only_listed_hosts() {
     let sources = json!([
         {"field": "region", "from": "callback", "at": "accounts-server", "template": "https://accounts.acme.{region}"},
     ]);
-    let more = json!({"tokenUrl": "https://accounts.acme.{region}/token"});
-    let detail = platform_with_servers(&fields, &sources, &["https://api.acme.{region}"], &more);
+    let extra = json!({"tokenUrl": "https://accounts.acme.{region}/token"});
+    let detail = platform_with_servers(&fields, &sources, &["https://api.acme.{region}"], &extra);
     for (location, token_url, server) in [
         (
             "https%3A%2F%2Faccounts.acme.eu",
@@ -541,7 +546,7 @@ fn platforms_can_choose_only_listed_hosts() {
         ("https%3A%2F%2Fevil.example", "https://accounts.acme.com/token", "https://api.acme.com/x"),
     ] {
         let api = api_of(&[("acme", detail.clone())]);
-        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+        let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
         script(&api, &[(200, json!({"access_token": "at-1"}))]);
         browser.back(&api, &format!("code=c&state={state}&accounts-server={location}"));
         assert_eq!(url(&api, 0), token_url, "{location}");
@@ -568,7 +573,7 @@ fn platforms_can_choose_only_listed_hosts() {
     )]);
     let sent = json!({"clientId": "an id", "clientSecret": "a:secret", "variables": {"host": "own.example"}});
     assert_eq!(send(&api, "PUT", "/v1/oauth-clients/acme", &sent).status, 200);
-    let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+    let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
     script(&api, &[(200, json!({"access_token": "at-1", "host": "evil.example"}))]);
     browser.back(&api, &format!("code=c&state={state}&host=evil.example"));
     assert_eq!(url(&api, 0), "https://own.example/token");
@@ -638,9 +643,9 @@ fn lookups_select_the_account_that_the_user_chose() {
         case(json!({"cloudId": "x1"}), (503, &empty), Ok("x1")),
     ] {
         let api = api_of(&[("acme", platform_with_accounts())]);
-        let mut sent = of_ann("acme");
+        let mut sent = ann_connect_body("acme");
         sent["fields"] = entered.clone();
-        let (id, browser, state) = begin_and_follow(&api, &sent);
+        let (id, browser, state) = start_and_follow_attempt(&api, &sent);
         script(&api, &[(200, json!({"access_token": "at-1"})), (response.0, response.1.clone())]);
         browser.back(&api, &format!("code=c&state={state}"));
         assert_eq!(url(&api, 1), "https://api.acme.example/sites");
@@ -664,7 +669,7 @@ fn a_link_asks_for_the_account_unless_the_app_chose_it() {
     for (fields, is_asked) in
         [(json!({}), true), (json!({"site": "a"}), false), (json!({"cloudId": "a1"}), false)]
     {
-        let mut sent = of_ann("acme");
+        let mut sent = ann_connect_body("acme");
         sent["fields"] = fields.clone();
         sent["link"] = json!(true);
         let started = body(&connect(&api, &sent));
@@ -676,7 +681,7 @@ fn a_link_asks_for_the_account_unless_the_app_chose_it() {
 }
 
 #[test]
-fn stored_tokens_are_looked_up_too() {
+fn accounts_of_imported_tokens_are_looked_up() {
     let api = api_of(&[("acme", platform_with_accounts())]);
     let path = connect_with(
         &api,
@@ -719,7 +724,7 @@ fn a_reconnect_stays_at_the_site_of_the_connection_unless_the_app_allows_another
     for (allowed, expected) in [(false, json!("account_mismatch")), (true, json!(null))] {
         let sent =
             json!({"connection": connection, "authMethod": "oauth", "allowOtherAccount": allowed});
-        let (id, browser, state) = begin_and_follow(&api, &sent);
+        let (id, browser, state) = start_and_follow_attempt(&api, &sent);
         script(&api, &[(200, json!({"access_token": "at-2"})), (200, site("b1"))]);
         browser.back(&api, &format!("code=c&state={state}"));
         assert_eq!(attempt(&api, &id)["error"]["code"], expected, "{allowed}");
@@ -742,7 +747,7 @@ fn the_default_account_sets_the_server() {
     for (server, is_connected) in [("na3.acme.example", true), ("evil.example", false)] {
         let api = api_of(&[("acme", detail.clone())]);
         let info = json!({"accounts": [account("na1.acme.example", false), account(server, true)]});
-        let (id, browser, state) = begin_and_follow(&api, &of_ann("acme"));
+        let (id, browser, state) = start_and_follow_attempt(&api, &ann_connect_body("acme"));
         script(&api, &[(200, json!({"access_token": "at-1"})), (200, info)]);
         browser.back(&api, &format!("code=c&state={state}"));
         let attempt = attempt(&api, &id);
@@ -793,9 +798,9 @@ fn salesforce_pipedrive_wrike_and_quickbooks_return_their_server() {
         ),
     ] {
         let api = api_of_provider(platform);
-        let mut sent = of_ann(platform);
+        let mut sent = ann_connect_body(platform);
         sent["authMethod"] = json!("oauth2");
-        let (id, browser, state) = begin_and_follow(&api, &sent);
+        let (id, browser, state) = start_and_follow_attempt(&api, &sent);
         let mut tokens = location.clone();
         tokens["access_token"] = json!("at-1");
         script(&api, &[(200, tokens), (404, json!({}))]);
@@ -826,14 +831,17 @@ fn rejects_values_that_are_invalid_in_their_url() {
     );
     let api = api_of(&[("acme", json!({"authMethods": [key, oauth], "servers": servers}))]);
     let path = "/v1/vault/connections";
-    let id = body(&send(&api, "POST", path, &of_ann("acme")))["id"].as_str().unwrap().to_owned();
+    let id = body(&send(&api, "POST", path, &ann_connect_body("acme")))["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let credentials = format!("{path}/{id}/credentials");
     let put = |shop: &str, tenant: &str| {
         let fields = json!({"shop": shop, "tenant": tenant});
         let sent = json!({"type": "api_key", "apiKey": "k", "fields": fields});
         send(&api, "PUT", &credentials, &sent)
     };
-    let begin = |shop: &str| {
+    let start_attempt = |shop: &str| {
         let sent = json!({
             "platform": "acme", "authMethod": "key", "identity": "bob", "identityType": "user",
             "fields": {"apiKey": "k", "shop": shop, "tenant": "t"},
@@ -847,7 +855,7 @@ fn rejects_values_that_are_invalid_in_their_url() {
     for shop in
         ["a/b", "evil.example/", "a#", "a?b", "u@a", "a:1", "a\\b", "a..b", "-a", "a_b", "é"]
     {
-        for refused in [put(shop, "t"), begin(shop), client(shop)] {
+        for refused in [put(shop, "t"), start_attempt(shop), client(shop)] {
             let refused = (refused.status, text(&refused));
             assert!(refused.0 == 400 && refused.1.contains("/shop"), "{shop}: {refused:?}");
         }
@@ -859,7 +867,7 @@ fn rejects_values_that_are_invalid_in_their_url() {
     }
     assert_eq!(put("a", "a.b").status, 204);
     assert_eq!(client("a").status, 200);
-    assert_eq!(begin("b").status, 201);
+    assert_eq!(start_attempt("b").status, 201);
 }
 
 #[test]

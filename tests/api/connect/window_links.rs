@@ -4,7 +4,7 @@
 use super::*;
 
 fn start_with_link(api: &Api, platform: &str) -> Value {
-    let mut sent = of_ann(platform);
+    let mut sent = ann_connect_body(platform);
     sent["link"] = json!(true);
     let started = connect(api, &sent);
     assert_eq!(started.status, 202, "{}", text(&started));
@@ -58,8 +58,8 @@ fn a_window_link_keeps_the_key_from_the_caller() {
     for (member, value) in [("platform", "acme"), ("identity", "bob")] {
         let mut other = json!({"platform": "keyed", "fields": fields});
         other[member] = json!(value);
-        let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &other));
-        assert_eq!(refused.status, 403, "{}", text(&refused));
+        let refusal = api.send(&as_token(&token, "POST", "/v1/vault/connect", &other));
+        assert_eq!(refusal.status, 403, "{}", text(&refusal));
     }
     // An attempt to connect for another identity does not end the link.
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
@@ -70,27 +70,27 @@ fn a_window_link_keeps_the_key_from_the_caller() {
     // An attempt with rejected credentials does not end the link.
     let own = json!({"platform": "keyed", "fields": fields});
     script(&api, &[(401, json!({}))]);
-    let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
-    assert_eq!((refused.status, &outcome(&api, &started)["status"]), (422, &json!("pending")));
+    let refusal = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
+    assert_eq!((refusal.status, &outcome(&api, &started)["status"]), (422, &json!("pending")));
     script(&api, &[(200, json!({})), (200, json!({"id": "u-2"}))]);
-    let made = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
-    assert_eq!(made.status, 201, "{}", text(&made));
+    let created_response = api.send(&as_token(&token, "POST", "/v1/vault/connect", &own));
+    assert_eq!(created_response.status, 201, "{}", text(&created_response));
     let outcome = outcome(&api, &started);
     assert_eq!(
         (&outcome["status"], &outcome["connection"]["id"]),
-        (&json!("succeeded"), &body(&made)["id"])
+        (&json!("succeeded"), &body(&created_response)["id"])
     );
     assert_eq!(Browser::default().get(&api, url).status, 410);
-    assert!(!dump_tables(&api).contains("k-secret"));
+    assert!(!dump_all_tables(&api).contains("k-secret"));
 }
 
 #[test]
 fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
     let api = api();
-    let link = |platform: &str, more: &Value| {
-        let mut sent = of_ann(platform);
+    let link = |platform: &str, extra: &Value| {
+        let mut sent = ann_connect_body(platform);
         sent["link"] = json!(true);
-        for (name, value) in more.as_object().unwrap() {
+        for (name, value) in extra.as_object().unwrap() {
             sent[name] = value.clone();
         }
         let started = connect(&api, &sent);
@@ -105,7 +105,7 @@ fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
             other => panic!("{other}"),
         }
     };
-    for (platform, more, without_client, with_client) in [
+    for (platform, extra, without_client, with_client) in [
         ("keyed", json!({}), "window", "window"),
         ("acme", json!({}), "oauth_client_missing", "sign-in"),
         ("plain", json!({}), "window", "sign-in"),
@@ -120,11 +120,11 @@ fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
     ] {
         let sql = "DELETE FROM oauth_clients";
         api.env.database.execute(sql, []).unwrap();
-        assert_eq!(link(platform, &more), without_client, "{platform} {more}");
+        assert_eq!(link(platform, &extra), without_client, "{platform} {extra}");
         if !matches!(platform, "keyed" | "nothing") {
             set_client(&api, platform);
         }
-        assert_eq!(link(platform, &more), with_client, "{platform} {more}");
+        assert_eq!(link(platform, &extra), with_client, "{platform} {extra}");
     }
 }
 
@@ -132,10 +132,10 @@ fn links_lead_to_oauth_if_possible_or_else_to_the_window() {
 fn links_reconnect_key_connections() {
     let api = api();
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
-    let mut sent = of_ann("keyed");
+    let mut sent = ann_connect_body("keyed");
     sent["fields"] = json!({"apiKey": "old"});
     let id = body(&connect(&api, &sent))["id"].as_str().unwrap().to_owned();
-    let mut again = of_ann("keyed");
+    let mut again = ann_connect_body("keyed");
     again["link"] = json!(true);
     let existing = body(&connect(&api, &again));
     assert_eq!(existing["code"], "connection_exists");
@@ -159,8 +159,8 @@ fn window_links_need_the_catalog_scope() {
     let sent = json!({"platform": "keyed", "link": true});
     let opened = json!({"identity": "ann", "scopes": ["connections:connect"]});
     let token = token(&api, &opened);
-    let refused = api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent));
-    assert_eq!((refused.status, &body(&refused)["code"]), (403, &json!("insufficient_scope")));
+    let refusal = api.send(&as_token(&token, "POST", "/v1/vault/connect", &sent));
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (403, &json!("insufficient_scope")));
     // After the link has expired, its code is rejected.
     let started = start_with_link(&api, "keyed");
     let (code, _) = window(&api, &started);
@@ -195,19 +195,19 @@ fn api_with_desk() -> Api {
     api_of(&[("desk", json!({"authMethods": methods, "servers": servers}))])
 }
 
-fn session(api: &Api, more: &Value) -> Response {
+fn session(api: &Api, extra: &Value) -> Response {
     let mut sent = json!({
         "identity": "ann", "identityType": "user", "platforms": ["desk"],
         "scopes": ["connections:connect", "catalog:read"],
     });
-    for (name, value) in more.as_object().unwrap() {
+    for (name, value) in extra.as_object().unwrap() {
         sent[name] = value.clone();
     }
     send(api, "POST", "/v1/sessions", &sent)
 }
 
-fn with_session(api: &Api, more: &Value) -> String {
-    body(&session(api, more))["token"].as_str().unwrap().to_owned()
+fn with_session(api: &Api, extra: &Value) -> String {
+    body(&session(api, extra))["token"].as_str().unwrap().to_owned()
 }
 
 fn connect_as(api: &Api, token: &str, method: &str, fields: &Value) -> Response {
@@ -261,13 +261,13 @@ fn a_session_presets_fields_of_one_platform() {
         end: &'static str,
     }
     let api = api_with_desk();
-    let made = session(
+    let created_response = session(
         &api,
         &json!({"fields": {"region": "eu"}, "fixedFields": {"subdomain": SUBDOMAIN}}),
     );
-    let document = body(&made);
+    let document = body(&created_response);
     assert_eq!(
-        (made.status, &document["fields"], &document["fixedFields"]),
+        (created_response.status, &document["fields"], &document["fixedFields"]),
         (201, &json!({"region": "eu"}), &json!({"subdomain": SUBDOMAIN})),
         "{document}"
     );
@@ -321,33 +321,36 @@ fn a_session_presets_fields_of_one_platform() {
             end: "must be an array of strings",
         },
     ] {
-        let refused = session(&api, &case.sent);
-        assert_eq!(refused.status, 400, "{}", case.sent);
+        let refusal = session(&api, &case.sent);
+        assert_eq!(refusal.status, 400, "{}", case.sent);
         assert_eq!(
-            errors(&refused)[0],
+            errors(&refusal)[0],
             (case.pointer.to_owned(), case.end.to_owned()),
             "{}",
             case.sent
         );
     }
     let all = json!({"identity": "ann", "fixedFields": {"subdomain": SUBDOMAIN}});
-    let refused = send(&api, "POST", "/v1/sessions", &all);
+    let refusal = send(&api, "POST", "/v1/sessions", &all);
     let end = "needs `platforms` with one platform, whose fields these are";
-    assert_eq!(errors(&refused), [("/fixedFields".to_owned(), end.to_owned())]);
+    assert_eq!(errors(&refusal), [("/fixedFields".to_owned(), end.to_owned())]);
 }
 
 #[test]
 fn a_user_cannot_override_a_fixed_field() {
     let api = api_with_desk();
     let token = with_session(&api, &json!({"fixedFields": {"subdomain": SUBDOMAIN}}));
-    let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
+    let refusal = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
     let end = "is fixed by the token: omit it, or send the token's value";
-    assert_eq!(errors(&refused), [("/fields/subdomain".to_owned(), end.to_owned())]);
+    assert_eq!(errors(&refusal), [("/fields/subdomain".to_owned(), end.to_owned())]);
     // If a request omits a fixed value, the service adds it. This also applies to a method with a
     // redirect.
-    let made = connect_as(&api, &token, "key", &json!({"apiKey": "k"}));
-    assert_eq!(made.status, 201, "{}", text(&made));
-    let path = format!("/v1/vault/connections/{}/credentials", body(&made)["id"].as_str().unwrap());
+    let created_response = connect_as(&api, &token, "key", &json!({"apiKey": "k"}));
+    assert_eq!(created_response.status, 201, "{}", text(&created_response));
+    let path = format!(
+        "/v1/vault/connections/{}/credentials",
+        body(&created_response)["id"].as_str().unwrap()
+    );
     assert_eq!(body(&api.get(&path))["fields"], json!({"subdomain": SUBDOMAIN}));
     let other =
         with_session(&api, &json!({"identity": "bob", "fixedFields": {"subdomain": SUBDOMAIN}}));
@@ -357,8 +360,8 @@ fn a_user_cannot_override_a_fixed_field() {
     assert_eq!(address, format!("https://{SUBDOMAIN}.desk.example/authorize"));
     // Users can change a prefilled value that is not fixed.
     let free = with_session(&api, &json!({"identity": "eve", "fields": {"subdomain": SUBDOMAIN}}));
-    let refused = connect_as(&api, &free, "key", &json!({"apiKey": "k"}));
-    assert_eq!(errors(&refused), [("/fields/subdomain".to_owned(), "is required".to_owned())]);
+    let refusal = connect_as(&api, &free, "key", &json!({"apiKey": "k"}));
+    assert_eq!(errors(&refusal), [("/fields/subdomain".to_owned(), "is required".to_owned())]);
     assert_eq!(
         connect_as(&api, &free, "key", &json!({"apiKey": "k", "subdomain": "other"})).status,
         201
@@ -385,7 +388,7 @@ fn a_sign_in_to_an_account_other_than_the_fixed_one_fails() {
 #[test]
 fn a_link_carries_presets_to_the_window() {
     let api = api_with_desk();
-    let mut sent = of_ann("desk");
+    let mut sent = ann_connect_body("desk");
     sent["link"] = json!(true);
     sent["authMethod"] = json!("key");
     sent["fixedFields"] = json!({"subdomain": SUBDOMAIN});
@@ -394,16 +397,16 @@ fn a_link_carries_presets_to_the_window() {
     let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
     let whoami = body(&api.send(&as_secret(&token, "GET", "/v1/whoami")));
     assert_eq!((&whoami["fields"], &whoami["fixedFields"]), (&Value::Null, &sent["fixedFields"]));
-    let refused = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
-    assert_eq!(refused.status, 400);
+    let refusal = connect_as(&api, &token, "key", &json!({"apiKey": "k", "subdomain": "other"}));
+    assert_eq!(refusal.status, 400);
     // A token passes its preset values on to the links that it starts.
     let own = with_session(
         &api,
         &json!({"fields": {"region": "eu"}, "fixedFields": {"subdomain": SUBDOMAIN}}),
     );
-    let start_from_token = |more: &Value| {
+    let start_from_token = |extra: &Value| {
         let mut sent = json!({"platform": "desk", "authMethod": "key", "link": true});
-        for (name, value) in more.as_object().unwrap() {
+        for (name, value) in extra.as_object().unwrap() {
             sent[name] = value.clone();
         }
         api.send(&as_token(&own, "POST", "/v1/vault/connect", &sent))

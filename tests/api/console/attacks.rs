@@ -5,11 +5,11 @@ use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
 use super::{
-    SESSIONS, SIGN_IN, admin, ask, at_provider, authenticate, callback, console, exchange, heading,
-    oidc, other_browser, token, with_code, with_own_cookie,
+    SESSIONS, SIGN_IN, admin, at_provider, authenticate, browser_with_other_cookie, callback,
+    console, exchange, heading, oidc, other_browser, send_as, token, with_code,
 };
 use crate::agents::form;
-use crate::agents::provider::provide;
+use crate::agents::provider::serve_id_token;
 use crate::connect::{rows, send, text, value_of};
 use crate::support::{ORIGIN, anonymous, as_key, as_secret, body, with_body, with_header};
 
@@ -23,7 +23,7 @@ fn the_callback_needs_the_browser_in_which_the_sign_in_started() {
     // Login CSRF in either direction: a forwarded link in a browser that has never signed in, and
     // in one that has.
     assert_eq!(heading(&api.send(&other_browser(&request))), expired);
-    let own = with_own_cookie().request("GET", &callback(&id, &parameters));
+    let own = browser_with_other_cookie().request("GET", &callback(&id, &parameters));
     assert_eq!(heading(&api.send(&own)), expired);
     // The state of another sign-in in this browser is valid, but the nonce and the verifier belong
     // to the first.
@@ -46,7 +46,7 @@ fn a_code_is_not_sent_to_a_provider_that_was_configured_later() {
     let (browser, asked) = at_provider(&api, &id);
     api.env.wait(1);
     assert_eq!(send(&api, "PUT", SIGN_IN, &oidc(&json!({"clientId": "another"}))).status, 200);
-    let received = provide(&api, "token", &[]);
+    let received = serve_id_token(&api, "token", &[]);
     let page = browser.open(&api, &callback(&id, &asked));
     assert_eq!(heading(&page), (410, "This sign-in is no longer valid".to_owned()));
     assert!(text(&page).contains("the settings of the sign-in have changed"), "{}", text(&page));
@@ -101,13 +101,13 @@ fn a_code_works_once_in_its_browser_and_for_a_minute() {
     let request = exchange(&browser, &id, &code);
     // Session fixation: the code of an attacker's sign-in in another browser.
     assert_eq!(api.send(&other_browser(&request)).status, 401);
-    assert_eq!(api.send(&exchange(&with_own_cookie(), &id, &code)).status, 401);
+    assert_eq!(api.send(&exchange(&browser_with_other_cookie(), &id, &code)).status, 401);
     let foreign = anonymous("POST", &format!("/sign-in/{id}/token"));
     let cookie = browser.cookie.borrow().clone().unwrap();
     let foreign =
         with_header(with_header(foreign, "cookie", &cookie), "origin", "https://evil.example");
-    let sent = json!({"code": code}).to_string();
-    assert_eq!(api.send(&with_body(foreign, &sent)).status, 401);
+    let payload = json!({"code": code}).to_string();
+    assert_eq!(api.send(&with_body(foreign, &payload)).status, 401);
     for bad in ["", "x", &format!("{code}x"), &code.replacen('.', "", 1)] {
         assert_eq!(api.send(&exchange(&browser, &id, bad)).status, 401, "{bad}");
     }
@@ -146,23 +146,23 @@ fn a_person_cannot_get_more_scopes_than_they_have() {
         assert_eq!(detail, format!("This sign-in lacks the scope `{scope}`."));
     };
     let before = rows(&api, "api_keys");
-    let sent = json!({"scopes": ["connections:read", "credentials:read"]});
-    lacks(ask(&api, &admin, "POST", "/v1/keys", &sent), "credentials:read");
+    let payload = json!({"scopes": ["connections:read", "credentials:read"]});
+    lacks(send_as(&api, &admin, "POST", "/v1/keys", &payload), "credentials:read");
     // This key has scopes that the person lacks, but none that the sign-in's key lacks.
-    let sent = json!({"scopes": ["sessions:create"]});
-    let made = body(&send(&api, "POST", "/v1/keys", &sent));
-    let path = format!("/v1/keys/{}/rotate", made["id"].as_str().unwrap());
-    lacks(ask(&api, &admin, "POST", &path, &Value::Null), "sessions:create");
+    let payload = json!({"scopes": ["sessions:create"]});
+    let created = body(&send(&api, "POST", "/v1/keys", &payload));
+    let path = format!("/v1/keys/{}/rotate", created["id"].as_str().unwrap());
+    lacks(send_as(&api, &admin, "POST", &path, &Value::Null), "sessions:create");
     assert_eq!(rows(&api, "api_keys"), before + 1);
     let more = json!({"roles": {"admins": ["credentials:read"]}});
-    lacks(ask(&api, &admin, "PUT", SIGN_IN, &oidc(&more)), "credentials:read");
+    lacks(send_as(&api, &admin, "PUT", SIGN_IN, &oidc(&more)), "credentials:read");
 
     // Configuring agents needs more scopes, because they act with the scopes of the key.
     let (api, id) = console(&json!({"roles": {"x": ["agents:write", "catalog:read"]}}));
     let person = token(&api, &id, &json!({"groups": "x"}));
-    let sent = json!({"type": "app", "url": "https://app.example"});
-    lacks(ask(&api, &person, "PUT", "/v1/agent-sign-in", &sent), "connections:read");
-    lacks(ask(&api, &person, "GET", "/v1/vault/connections", &Value::Null), "connections:read");
+    let payload = json!({"type": "app", "url": "https://app.example"});
+    lacks(send_as(&api, &person, "PUT", "/v1/agent-sign-in", &payload), "connections:read");
+    lacks(send_as(&api, &person, "GET", "/v1/vault/connections", &Value::Null), "connections:read");
 }
 
 #[test]
@@ -171,16 +171,16 @@ fn a_sign_in_gives_at_most_the_scopes_of_its_key() {
     let scopes = [Scope::ConsoleWrite, Scope::ConnectionsRead];
     let key = api.env.key("acme", Environment::Test, &scopes, None);
     let put = |roles: Value| {
-        let sent = oidc(&json!({ "roles": roles })).to_string();
-        api.send(&with_body(as_key(&key, "PUT", SIGN_IN), &sent))
+        let payload = oidc(&json!({ "roles": roles })).to_string();
+        api.send(&with_body(as_key(&key, "PUT", SIGN_IN), &payload))
     };
-    let refused = put(json!({"x": ["catalog:read"]}));
-    assert_eq!(body(&refused)["detail"], "This API key lacks the scope `catalog:read`.");
+    let refusal = put(json!({"x": ["catalog:read"]}));
+    assert_eq!(body(&refusal)["detail"], "This API key lacks the scope `catalog:read`.");
     assert_eq!(put(json!({"x": ["connections:read"]})).status, 200);
 }
 
 #[test]
-fn another_tenants_sessions_do_not_exist() {
+fn sessions_of_other_tenants_are_not_found() {
     let (api, id) = console(&json!({}));
     let person = admin(&api, &id);
     let session = body(&api.get(SESSIONS))["rows"][0]["id"].as_str().unwrap().to_owned();

@@ -4,8 +4,8 @@ use base64ct::{Base64, Encoding as _};
 use serde_json::{Value, json};
 
 use super::{
-    SIGN_IN, TEAM_DOMAIN, access, admin, ask, at_provider, authenticate, callback, configure,
-    console, oidc,
+    SIGN_IN, TEAM_DOMAIN, access, admin, at_provider, authenticate, callback, configure, console,
+    oidc, send_as,
 };
 use crate::agents::provider::{ISSUER, serve};
 use crate::agents::settings;
@@ -23,15 +23,15 @@ fn faults(api: &Api, sent: &Value) -> Vec<String> {
 #[test]
 fn a_configuration_is_returned_without_its_secret() {
     let (api, id) = console(&json!({}));
-    let shown = body(&api.get(SIGN_IN));
+    let document = body(&api.get(SIGN_IN));
     let expected = json!({
         "signInUrl": format!("{ORIGIN}/sign-in/{id}"), "type": "oidc", "issuer": ISSUER, "clientId": "vault",
         "hasSecret": true, "scopes": ["openid", "profile", "email"],
         "redirectUri": format!("{ORIGIN}/sign-in/{id}/callback"), "teamDomain": null, "audience": null,
-        "claim": "groups", "roles": oidc(&json!({}))["roles"], "keyId": shown["keyId"],
-        "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
+        "claim": "groups", "roles": oidc(&json!({}))["roles"], "keyId": document["keyId"],
+        "createdAt": document["createdAt"], "updatedAt": document["updatedAt"],
     });
-    assert_eq!(shown, expected);
+    assert_eq!(document, expected);
     assert!(!api.env.dump().concat().contains("a:secret"));
     // An omitted secret is kept only for the same client.
     let mut same = oidc(&json!({}));
@@ -43,19 +43,19 @@ fn a_configuration_is_returned_without_its_secret() {
     assert_eq!(body(&api.get(SIGN_IN))["hasSecret"], false);
 
     let (api, id, _) = access();
-    let shown = body(&api.get(SIGN_IN));
-    assert_eq!(shown["signInUrl"], format!("{ORIGIN}/sign-in/{id}"));
+    let document = body(&api.get(SIGN_IN));
+    assert_eq!(document["signInUrl"], format!("{ORIGIN}/sign-in/{id}"));
     assert_eq!(
-        (&shown["teamDomain"], &shown["audience"]),
+        (&document["teamDomain"], &document["audience"]),
         (&json!(TEAM_DOMAIN), &json!("aud-tag"))
     );
     for name in ["issuer", "clientId", "scopes", "redirectUri"] {
-        assert_eq!(shown[name], Value::Null, "{name}");
+        assert_eq!(document[name], Value::Null, "{name}");
     }
 }
 
 #[test]
-fn faults_are_reported_together() {
+fn all_errors_are_reported_together() {
     let api = api_with(&settings());
     serve(&api);
     let roles = json!({"x": ["connections:read"]});
@@ -95,7 +95,7 @@ fn faults_are_reported_together() {
 }
 
 #[test]
-fn a_service_without_its_own_address_has_no_sign_in() {
+fn sign_in_requires_a_base_url() {
     let api = crate::connect::api();
     serve(&api);
     let response = send(&api, "PUT", SIGN_IN, &oidc(&json!({})));
@@ -167,8 +167,8 @@ fn a_session_that_ended_while_the_provider_responded_configures_nothing() {
         platform_response(200, &discovery)
     });
     let sent = oidc(&json!({"issuer": "https://evil.example", "roles": {"x": ["catalog:read"]}}));
-    let refused = ask(&api, &token, "PUT", SIGN_IN, &sent);
-    assert_eq!(refused.status, 401, "{}", text(&refused));
+    let refusal = send_as(&api, &token, "PUT", SIGN_IN, &sent);
+    assert_eq!(refusal.status, 401, "{}", text(&refusal));
     assert_eq!(body(&api.get(SIGN_IN)), before);
     let changes = "SELECT actor_type FROM audit WHERE action = 'console_sign_in.updated'";
     assert_eq!(api.env.texts(changes), ["key"]);

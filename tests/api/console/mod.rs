@@ -13,8 +13,8 @@ use connector_vault::http::{Request, Response};
 use connector_vault::ports::HttpRequest;
 use serde_json::{Value, json};
 
-use crate::agents::provider::{ISSUER, Signer, claims, key, provide, serve};
-use crate::agents::{Browser, form, redirected, settings};
+use crate::agents::provider::{ISSUER, Signer, claims, key, serve, serve_id_token};
+use crate::agents::{Browser, form, redirect_target, settings};
 use crate::connect::{api_with, response as platform_response, send, text, value_of};
 use crate::support::{Api, ORIGIN, anonymous, as_secret, body, with_body, with_header};
 
@@ -26,22 +26,22 @@ static SIGNER: LazyLock<Signer> = LazyLock::new(Signer::ec);
 const TEAM_DOMAIN: &str = "acme.cloudflareaccess.com";
 
 /// A sign-in configuration with two roles.
-pub fn oidc(more: &Value) -> Value {
-    let mut sent = json!({
+pub fn oidc(extra: &Value) -> Value {
+    let mut payload = json!({
         "type": "oidc", "issuer": ISSUER, "clientId": "vault", "clientSecret": "a:secret", "claim": "groups",
         "roles": {"support": ["connections:read"], "admins": ["catalog:read", "connections:read",
             "connections:write", "keys:read", "keys:write", "audit:read", "console:read", "console:write"]},
     });
-    for (name, value) in more.as_object().unwrap() {
-        sent[name] = value.clone();
+    for (name, value) in extra.as_object().unwrap() {
+        payload[name] = value.clone();
     }
-    sent
+    payload
 }
 
 /// Configures a sign-in. Returns its id.
-pub fn configure(api: &Api, sent: &Value) -> String {
+pub fn configure(api: &Api, payload: &Value) -> String {
     serve(api);
-    let response = send(api, "PUT", SIGN_IN, sent);
+    let response = send(api, "PUT", SIGN_IN, payload);
     assert!(matches!(response.status, 200 | 201), "{}", text(&response));
     id_of(&body(&response))
 }
@@ -67,9 +67,9 @@ pub fn id_of(sign_in: &Value) -> String {
 }
 
 /// Returns a service with a configured sign-in, and the sign-in's id.
-pub fn console(more: &Value) -> (Api, String) {
+pub fn console(extra: &Value) -> (Api, String) {
     let api = api_with(&settings());
-    let id = configure(&api, &oidc(more));
+    let id = configure(&api, &oidc(extra));
     (api, id)
 }
 
@@ -94,7 +94,7 @@ pub fn at_provider(api: &Api, id: &str) -> (Browser, Vec<(String, String)>) {
     let browser = Browser::default();
     let response = api.send(&start(&browser, id));
     store_cookie(&browser, &response);
-    let (address, parameters) = redirected(&response);
+    let (address, parameters) = redirect_target(&response);
     assert_eq!(address, "https://id.example/authorize");
     (browser, parameters)
 }
@@ -104,14 +104,14 @@ pub fn at_provider(api: &Api, id: &str) -> (Browser, Vec<(String, String)>) {
 pub fn authenticate(
     api: &Api,
     parameters: &[(String, String)],
-    more: &Value,
+    extra: &Value,
 ) -> Rc<RefCell<Vec<HttpRequest>>> {
     let mut all = claims(api, parameters);
-    for (name, value) in more.as_object().unwrap() {
+    for (name, value) in extra.as_object().unwrap() {
         all[name] = value.clone();
     }
     let token = SIGNER.sign(&json!({"alg": "ES256", "kid": "k"}), &all);
-    provide(api, &token, &[key("k", &SIGNER)])
+    serve_id_token(api, &token, &[key("k", &SIGNER)])
 }
 
 pub fn callback(id: &str, parameters: &[(String, String)]) -> String {
@@ -136,16 +136,16 @@ pub fn exchange(browser: &Browser, id: &str, code: &str) -> Request {
 }
 
 /// Completes a sign-in. Returns the browser, and the code in the redirect to the console.
-pub fn with_code(api: &Api, id: &str, more: &Value) -> (Browser, String) {
+pub fn with_code(api: &Api, id: &str, extra: &Value) -> (Browser, String) {
     let (browser, parameters) = at_provider(api, id);
-    authenticate(api, &parameters, more);
+    authenticate(api, &parameters, extra);
     let code = code_in(&browser.open(api, &callback(id, &parameters)), id);
     (browser, code)
 }
 
 /// Signs in a person. Returns the session's token.
-pub fn token(api: &Api, id: &str, more: &Value) -> String {
-    let (browser, code) = with_code(api, id, more);
+pub fn token(api: &Api, id: &str, extra: &Value) -> String {
+    let (browser, code) = with_code(api, id, extra);
     let response = api.send(&exchange(&browser, id, &code));
     assert_eq!(response.status, 200, "{}", text(&response));
     body(&response)["token"].as_str().unwrap().to_owned()
@@ -156,13 +156,13 @@ pub fn admin(api: &Api, id: &str) -> String {
     token(api, id, &json!({"groups": ["admins"]}))
 }
 
-pub fn ask(api: &Api, token: &str, method: &str, path: &str, sent: &Value) -> Response {
+pub fn send_as(api: &Api, token: &str, method: &str, path: &str, payload: &Value) -> Response {
     let request = as_secret(token, method, path);
-    api.send(&if sent.is_null() { request } else { with_body(request, &sent.to_string()) })
+    api.send(&if payload.is_null() { request } else { with_body(request, &payload.to_string()) })
 }
 
 pub fn status(api: &Api, token: &str) -> u16 {
-    ask(api, token, "GET", "/v1/whoami", &Value::Null).status
+    send_as(api, token, "GET", "/v1/whoami", &Value::Null).status
 }
 
 /// The status and the heading of a page.
@@ -182,11 +182,11 @@ fn access() -> (Api, String, Signer) {
         "https://acme.cloudflareaccess.com/cdn-cgi/access/certs" => platform_response(200, &keys),
         other => panic!("no server for {other}"),
     });
-    let sent = json!({
+    let payload = json!({
         "type": "access", "teamDomain": TEAM_DOMAIN, "audience": "aud-tag", "claim": "email",
         "roles": {"ann@example.com": ["connections:read"]},
     });
-    let response = send(&api, "PUT", SIGN_IN, &sent);
+    let response = send(&api, "PUT", SIGN_IN, &payload);
     assert_eq!(response.status, 201, "{}", text(&response));
     let id = id_of(&body(&response));
     (api, id, signer)
@@ -227,7 +227,7 @@ fn an_unknown_key_in_the_header_of_access_fetches_the_keys_once_a_minute() {
 fn a_person_signs_in_and_is_the_actor_of_changes() {
     let (api, id) = console(&json!({}));
     let token = token(&api, &id, &json!({"groups": ["x", "admins", "support"]}));
-    let whoami = body(&ask(&api, &token, "GET", "/v1/whoami", &Value::Null));
+    let whoami = body(&send_as(&api, &token, "GET", "/v1/whoami", &Value::Null));
     assert_eq!(
         (&whoami["person"], &whoami["account"]),
         (&json!("ann@example.com"), &json!("acme"))
@@ -249,10 +249,11 @@ fn a_person_signs_in_and_is_the_actor_of_changes() {
     );
     assert!(whoami["identity"].is_null() && whoami["expiresAt"].is_string());
 
-    let sent = json!({"scopes": ["connections:read"]});
-    let created = ask(&api, &token, "POST", "/v1/keys", &sent);
+    let payload = json!({"scopes": ["connections:read"]});
+    let created = send_as(&api, &token, "POST", "/v1/keys", &payload);
     assert_eq!(created.status, 201, "{}", text(&created));
-    let entries = body(&ask(&api, &token, "GET", "/v1/audit?actions=key.created", &Value::Null));
+    let entries =
+        body(&send_as(&api, &token, "GET", "/v1/audit?actions=key.created", &Value::Null));
     let actor = &entries["rows"][0]["actor"];
     assert_eq!((&actor["type"], &actor["id"]), (&json!("person"), &json!("ann@example.com")));
     let entries = api.get("/v1/audit?actions=console_session.created,console_sign_in.updated");
@@ -267,11 +268,11 @@ fn a_person_signs_in_and_is_the_actor_of_changes() {
 
 #[test]
 fn the_request_to_the_provider_is_complete() {
-    for (more, scope) in [
+    for (extra, scope) in [
         (json!({}), "openid profile email"),
         (json!({"scopes": ["openid", "groups"]}), "openid groups"),
     ] {
-        let (api, id) = console(&more);
+        let (api, id) = console(&extra);
         let (_, parameters) = at_provider(&api, &id);
         let uri = format!("{ORIGIN}/sign-in/{id}/callback");
         for (name, value) in [
@@ -290,23 +291,23 @@ fn the_request_to_the_provider_is_complete() {
 }
 
 #[test]
-fn a_person_without_a_role_gets_a_page() {
-    for (claim, more) in [
+fn a_person_without_a_role_gets_an_error_page() {
+    for (claim, extra) in [
         ("groups", json!({"groups": ["others"]})),
         ("groups", json!({})),
         ("email", json!({"email": "admins", "email_verified": false})),
     ] {
         let (api, id) = console(&json!({"claim": claim}));
         let (browser, parameters) = at_provider(&api, &id);
-        authenticate(&api, &parameters, &more);
+        authenticate(&api, &parameters, &extra);
         let page = browser.open(&api, &callback(&id, &parameters));
-        assert_eq!(heading(&page), (403, "You have no access".to_owned()), "{claim} {more}");
+        assert_eq!(heading(&page), (403, "You have no access".to_owned()), "{claim} {extra}");
         assert_eq!(crate::connect::rows(&api, "console_sessions"), 0);
     }
 }
 
 #[test]
-fn the_link_of_a_sign_in_asks_before_it_starts() {
+fn a_sign_in_link_asks_for_confirmation() {
     let (api, id) = console(&json!({}));
     let path = format!("/sign-in/{id}");
     let with_site = |site: &str| with_header(anonymous("GET", &path), "sec-fetch-site", site);
@@ -320,17 +321,19 @@ fn the_link_of_a_sign_in_asks_before_it_starts() {
         assert_eq!(page.header("set-cookie"), None);
     }
     // A page of another site can't press the button.
-    let foreign = with_header(anonymous("POST", &path), "origin", "https://evil.example");
-    let page = api.send(&with_header(foreign, "sec-fetch-site", "cross-site"));
+    let cross_site_request =
+        with_header(anonymous("POST", &path), "origin", "https://evil.example");
+    let page = api.send(&with_header(cross_site_request, "sec-fetch-site", "cross-site"));
     assert_eq!((page.status, page.header("set-cookie")), (200, None));
-    let elsewhere = Request { origin: "https://other.example".into(), ..anonymous("GET", &path) };
-    let response = api.send(&elsewhere);
+    let request_at_other_host =
+        Request { origin: "https://other.example".into(), ..anonymous("GET", &path) };
+    let response = api.send(&request_at_other_host);
     assert_eq!(response.header("location"), Some(format!("{ORIGIN}{path}").as_str()));
 }
 
 #[test]
 fn cloudflare_access_signs_people_in() {
-    let good = |now: u64| {
+    let valid_claims = |now: u64| {
         json!({
             "iss": format!("https://{TEAM_DOMAIN}"), "aud": ["aud-tag"], "sub": "7335d417", "email": "ann@example.com",
             "iat": now, "nbf": now, "exp": now + 300, "type": "app",
@@ -350,7 +353,7 @@ fn cloudflare_access_signs_people_in() {
         ),
     ] {
         let (api, id, signer) = access();
-        let mut claims = good(api.env.now.get() / 1000);
+        let mut claims = valid_claims(api.env.now.get() / 1000);
         for (name, value) in change.as_object().unwrap() {
             claims[name] = value.clone();
         }
@@ -365,13 +368,13 @@ fn cloudflare_access_signs_people_in() {
         store_cookie(&browser, &response);
         let code = code_in(&response, &id);
         let token = body(&api.send(&exchange(&browser, &id, &code)))["token"].clone();
-        let whoami = ask(&api, token.as_str().unwrap(), "GET", "/v1/whoami", &Value::Null);
+        let whoami = send_as(&api, token.as_str().unwrap(), "GET", "/v1/whoami", &Value::Null);
         assert_eq!(body(&whoami)["person"], "ann@example.com");
     }
     // Rejects a missing header, and a forged signature.
     let (api, id, _) = access();
     let now = api.env.now.get() / 1000;
-    let forged = Signer::ec().sign(&json!({"alg": "ES256", "kid": "k"}), &good(now));
+    let forged = Signer::ec().sign(&json!({"alg": "ES256", "kid": "k"}), &valid_claims(now));
     let browser = Browser::default();
     let request = start(&browser, &id);
     assert_eq!(heading(&api.send(&request)), failed);
@@ -410,7 +413,7 @@ fn other_browser(request: &Request) -> Request {
 }
 
 /// Returns the browser of a person who has signed in before.
-fn with_own_cookie() -> Browser {
+fn browser_with_other_cookie() -> Browser {
     Browser { cookie: RefCell::new(Some(format!("__Host-console={}", "o".repeat(43)))) }
 }
 

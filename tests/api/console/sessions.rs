@@ -4,8 +4,8 @@ use connector_vault::terms::Scope;
 use serde_json::{Value, json};
 
 use super::{
-    SESSIONS, SIGN_IN, admin, ask, at_provider, authenticate, callback, configure, console,
-    heading, id_of, oidc, status, token, with_code,
+    SESSIONS, SIGN_IN, admin, at_provider, authenticate, callback, configure, console, heading,
+    id_of, oidc, send_as, status, token, with_code,
 };
 use crate::connect::{rows, send, text};
 use crate::support::{Api, body};
@@ -50,7 +50,7 @@ fn a_session_ends_after_twelve_hours_of_use() {
 }
 
 #[test]
-fn the_next_sign_in_deletes_abandoned_ones() {
+fn the_next_sign_in_deletes_abandoned_sign_ins() {
     let (api, id) = console(&json!({}));
     let claims = json!({"groups": ["admins"]});
     for _ in 0..3 {
@@ -82,7 +82,7 @@ fn sessions_are_listed_and_end_at_once() {
     api.env.wait(MINUTE);
     let second =
         token(&api, &id, &json!({"groups": "support", "sub": "2", "email": "bob@example.com"}));
-    let list = body(&ask(&api, &first, "GET", SESSIONS, &Value::Null));
+    let list = body(&send_as(&api, &first, "GET", SESSIONS, &Value::Null));
     let shown: Vec<(&str, bool)> = list["rows"]
         .as_array()
         .unwrap()
@@ -100,13 +100,13 @@ fn sessions_are_listed_and_end_at_once() {
 
     // A person can sign out without the scope.
     let of_bob = format!("{SESSIONS}/{next}");
-    assert_eq!(ask(&api, &second, "DELETE", &of_bob, &Value::Null).status, 403);
-    assert_eq!(ask(&api, &first, "DELETE", &of_bob, &Value::Null).status, 204);
+    assert_eq!(send_as(&api, &second, "DELETE", &of_bob, &Value::Null).status, 403);
+    assert_eq!(send_as(&api, &first, "DELETE", &of_bob, &Value::Null).status, 204);
     assert_eq!((status(&api, &second), status(&api, &first)), (401, 200));
-    let missing = ask(&api, &first, "DELETE", &of_bob, &Value::Null);
+    let missing = send_as(&api, &first, "DELETE", &of_bob, &Value::Null);
     assert_eq!(body(&missing)["code"], "console_session_not_found");
     let own = format!("{SESSIONS}/current");
-    assert_eq!(ask(&api, &first, "DELETE", &own, &Value::Null).status, 204);
+    assert_eq!(send_as(&api, &first, "DELETE", &own, &Value::Null).status, 204);
     assert_eq!(status(&api, &first), 401);
     // A key has no session to end.
     let of_key = api.send(&api.request("DELETE", &own));
@@ -125,7 +125,7 @@ fn a_changed_or_deleted_sign_in_ends_its_sessions() {
     configure(&api, &oidc(&json!({})));
     let token = admin(&api, &id);
     // A signed-in person can also delete the sign-in.
-    let deleted = ask(&api, &token, "DELETE", SIGN_IN, &Value::Null);
+    let deleted = send_as(&api, &token, "DELETE", SIGN_IN, &Value::Null);
     assert_eq!(deleted.status, 204, "{}", text(&deleted));
     assert_eq!(status(&api, &token), 401);
     assert_eq!((rows(&api, "console_sessions"), rows(&api, "console_sign_ins")), (0, 0));
@@ -154,9 +154,9 @@ fn a_session_ends_with_the_key_of_the_sign_in() {
 fn the_replacement_of_a_key_takes_over_the_sign_in() {
     let (api, _) = console(&json!({}));
     let scopes = Scope::ALL.map(Scope::as_str);
-    let made = body(&send(&api, "POST", "/v1/keys", &json!({ "scopes": scopes })));
-    let (own, secret) = (made["id"].as_str().unwrap(), made["secret"].as_str().unwrap());
-    let put = ask(&api, secret, "PUT", SIGN_IN, &oidc(&json!({})));
+    let created = body(&send(&api, "POST", "/v1/keys", &json!({ "scopes": scopes })));
+    let (own, secret) = (created["id"].as_str().unwrap(), created["secret"].as_str().unwrap());
+    let put = send_as(&api, secret, "PUT", SIGN_IN, &oidc(&json!({})));
     let id = id_of(&body(&put));
     let token = admin(&api, &id);
     let rotated = api.send(&api.request("POST", &format!("/v1/keys/{own}/rotate")));

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::agents;
 use crate::call::{approvals, downloads};
 use crate::connect::{
-    self, Browser, begin, code, connected, exchange, of_ann, script, set_client, value_of,
+    self, Browser, ann_connect_body, code, connected, exchange, script, set_client, start_attempt,
+    value_of,
 };
 use crate::console;
 use crate::openapi::fixture::{self, Fixture};
@@ -102,7 +103,7 @@ fn open_case(open: Open) -> Case {
     let api = connect::api();
     let browser = Browser::default();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     let mut ends: &'static [u16] = &[];
     let request = match open {
         Open::Health => anonymous("GET", "/health"),
@@ -184,13 +185,13 @@ fn agent_case(open: Open) -> Option<Case> {
             ends = &[410];
             let client = agents::register(&api, &id);
             let browser = agents::Browser::default();
-            let request = agents::sent_to_app(&api, &id, &browser, &client);
-            browser.request("GET", &agents::authenticated(&api, &request, &json!({})))
+            let request = agents::start_app_sign_in(&api, &id, &browser, &client);
+            browser.request("GET", &agents::authenticate_user(&api, &request, &json!({})))
         }
         Open::AgentConsent => {
             ends = &[410];
             let client = agents::register(&api, &id);
-            let (browser, page) = agents::at_consent(&api, &id, &client, &json!({}));
+            let (browser, page) = agents::open_consent_page(&api, &id, &client, &json!({}));
             let grant = agents::hidden_field(&page, "grant");
             let fields = [("grant", grant.as_str()), ("decision", "allow"), ("accounts", "all")];
             browser.decision(&id, &fields)
@@ -198,7 +199,7 @@ fn agent_case(open: Open) -> Option<Case> {
         Open::AgentGrants => get(format!("/mcp/{id}/grants")),
         Open::AgentGrantsEnd => {
             agents::Agent::new(&api, &id, &agents::ALL);
-            let (browser, page) = agents::at_grants(&api, &id, "ann");
+            let (browser, page) = agents::open_grants_page(&api, &id, "ann");
             browser.end_first_grant(&id, &page)
         }
         Open::AgentApproval | Open::AgentConnect => {
@@ -227,16 +228,17 @@ fn agent_case(open: Open) -> Option<Case> {
 fn checked_connection() -> Case {
     let api = connect::api();
     script(&api, &[(200, json!({})), (200, json!({"id": 7}))]);
-    let mut sent = of_ann("keyed");
-    sent["fields"] = json!({"apiKey": "example-token"});
-    let request = with_body(api.request("POST", "/v1/vault/connect"), &sent.to_string());
+    let mut payload = ann_connect_body("keyed");
+    payload["fields"] = json!({"apiKey": "example-token"});
+    let request = with_body(api.request("POST", "/v1/vault/connect"), &payload.to_string());
     connect_case("Connect, with a check", Endpoint::Keyed(Keyed::Connect), api, request)
 }
 
 fn attempt_start() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
-    let request = with_body(api.request("POST", "/v1/vault/connect"), &of_ann("acme").to_string());
+    let request =
+        with_body(api.request("POST", "/v1/vault/connect"), &ann_connect_body("acme").to_string());
     connect_case("Connect, with a redirect", Endpoint::Keyed(Keyed::Connect), api, request)
 }
 
@@ -244,7 +246,7 @@ fn attempt_start() -> Case {
 fn refresh_on_read() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens());
+    let id = connected(&api, &ann_connect_body("acme"), &tokens());
     script(&api, &[(200, tokens())]);
     let request = api.request("GET", &format!("{}/credentials?refresh=true", at(&id)));
     connect_case("GetCredentials, refreshed", Endpoint::Keyed(Keyed::GetCredentials), api, request)
@@ -254,7 +256,7 @@ fn refresh_on_read() -> Case {
 fn deletion_with_revocation() -> Case {
     let api = connect::maintenance::api_at_current_time();
     set_client(&api, "revoked");
-    let id = connected(&api, &of_ann("revoked"), &tokens());
+    let id = connected(&api, &ann_connect_body("revoked"), &tokens());
     api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
     script(&api, &[(200, json!({}))]);
     let request = api.request("DELETE", &at(&id));
@@ -270,7 +272,7 @@ fn deletion_with_revocation() -> Case {
 fn call_with_expired_token() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens());
+    let id = connected(&api, &ann_connect_body("acme"), &tokens());
     // A token that was issued less than a minute ago would not be refreshed.
     api.env.wait(600_000);
     let mut was_called = false;
@@ -292,8 +294,8 @@ fn call_with_expired_token() -> Case {
 fn reconnection() -> Case {
     let api = connect::api();
     set_client(&api, "acme");
-    let id = connected(&api, &of_ann("acme"), &tokens());
-    let (_, link) = begin(&api, &json!({"connection": id}));
+    let id = connected(&api, &ann_connect_body("acme"), &tokens());
+    let (_, link) = start_attempt(&api, &json!({"connection": id}));
     let browser = Browser::default();
     let state = value_of(&browser.follow(&api, &link).1, "state").unwrap();
     script(&api, &[(200, tokens()), (404, json!({}))]);
@@ -314,7 +316,8 @@ fn agent_run() -> Case {
     let case = keyed_case(Keyed::RunAction);
     let id = case.request.path.split('/').nth(4).unwrap().to_owned();
     let input: Value =
-        serde_json::from_str(connector_vault::openapi::platform_calls::INPUTS[0].2).unwrap();
+        serde_json::from_str(connector_vault::openapi::platform_calls::INPUT_EXAMPLES[0].2)
+            .unwrap();
     tool(case, "run_action", &json!({"connection": id, "action": "issuesCreate", "input": input}))
 }
 

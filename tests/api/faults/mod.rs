@@ -20,8 +20,8 @@ use connector_vault::ports::{HttpError, HttpResponse};
 use serde_json::Value as Json;
 
 use self::cases::{Case, cases};
-use self::ports::{Call, Fault, FaultyPorts, InjectedFault, Recording, Rows, Value, database};
-use crate::counted::miscounts;
+use self::ports::{Call, Fault, FaultyPorts, InjectedFault, Recording, RowFault, Value, database};
+use crate::counters::wrong_counters;
 use crate::rng::{TestRng, sample};
 use crate::support::{Api, TestEnv, with_full_body};
 
@@ -33,7 +33,7 @@ static RECORDED: LazyLock<RecordedResponses> =
 const BUSY: &str = "D1_ERROR: database is locked: SQLITE_BUSY";
 
 /// The documented and some undocumented error messages of D1.
-const REPORTS: [&str; 20] = [
+const D1_ERRORS: [&str; 20] = [
     "D1_ERROR: Network connection lost.",
     "D1_ERROR: D1 DB reset because its code was updated.",
     "D1_ERROR: Internal error in D1 DB storage caused object to be reset.",
@@ -56,20 +56,20 @@ const REPORTS: [&str; 20] = [
     "",
 ];
 
-/// The number of entries at the start of [`REPORTS`] after which the batch may have run and may be
+/// The number of entries at the start of [`D1_ERRORS`] after which the batch may have run and may be
 /// repeated.
-const LOST_COUNT: usize = 4;
+const LOST_RESPONSE_COUNT: usize = 4;
 
 /// Malformed rows that D1 should never return.
-const ROWS: [Rows; 8] = [
-    Rows::Replaced(""),
-    Rows::Replaced("null"),
-    Rows::Replaced("{}"),
-    Rows::Replaced("[7]"),
-    Rows::Replaced("[null]"),
-    Rows::Truncated,
-    Rows::OnlyValue("true"),
-    Rows::OnlyValue("{\"a\":[]}"),
+const ROWS: [RowFault; 8] = [
+    RowFault::Replaced(""),
+    RowFault::Replaced("null"),
+    RowFault::Replaced("{}"),
+    RowFault::Replaced("[7]"),
+    RowFault::Replaced("[null]"),
+    RowFault::Truncated,
+    RowFault::OnlyValue("true"),
+    RowFault::OnlyValue("{\"a\":[]}"),
 ];
 
 const VALUES: [Value; 7] = [
@@ -94,7 +94,7 @@ const PLATFORMS: [Fault; 26] = [
     Fault::RequestFails(HttpError::Unreachable),
     Fault::RequestFails(HttpError::TimedOut),
     Fault::RequestFails(HttpError::TooLarge),
-    Fault::RequestFails(HttpError::CallerLeft),
+    Fault::RequestFails(HttpError::CallerDisconnected),
     Fault::Responds(200, &[], ""),
     Fault::Responds(200, &[JSON], "{"),
     Fault::Responds(200, &[JSON], "null"),
@@ -120,16 +120,17 @@ const PLATFORMS: [Fault; 26] = [
 ];
 
 fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
-    let injected_fault = |fault, lasts| InjectedFault { fault, at, call, lasts };
+    let injected_fault = |fault, is_permanent| InjectedFault { fault, at, call, is_permanent };
     let once = |fault| injected_fault(fault, false);
     let both = |fault| [injected_fault(fault, false), injected_fault(fault, true)];
     match call {
         Call::Batch(statements) => {
-            let lost =
-                REPORTS[..LOST_COUNT].iter().flat_map(|report| both(Fault::ErrorAfter(report)));
-            let refused = REPORTS.iter().flat_map(|report| both(Fault::ErrorBefore(report)));
+            let lost = D1_ERRORS[..LOST_RESPONSE_COUNT]
+                .iter()
+                .flat_map(|report| both(Fault::ErrorAfter(report)));
+            let refused = D1_ERRORS.iter().flat_map(|report| both(Fault::ErrorBefore(report)));
             let misreports =
-                (0..statements).flat_map(|index| ROWS.map(|rows| Fault::Misreports(index, rows)));
+                (0..statements).flat_map(|index| ROWS.map(|rows| Fault::DamagesRows(index, rows)));
             lost.chain(refused)
                 .chain([Fault::Hangs, Fault::HangsAfter].into_iter().flat_map(both))
                 .chain([Fault::NoResultSets].into_iter().chain(misreports).map(once))
@@ -172,7 +173,7 @@ fn inconsistencies(api: &Api) -> Vec<String> {
         "SELECT a.id FROM connect_attempts a WHERE a.status = 'succeeded' AND NOT EXISTS (SELECT 1 FROM connections c WHERE c.id = a.connection_id)",
         "SELECT a.id FROM connect_attempts a WHERE a.status IN ('succeeded', 'failed') AND a.sealed IS NOT NULL",
     ];
-    queries.into_iter().flat_map(|sql| api.env.texts(sql)).chain(miscounts(&api.env)).collect()
+    queries.into_iter().flat_map(|sql| api.env.texts(sql)).chain(wrong_counters(&api.env)).collect()
 }
 
 /// The initial state of a case, from which it can be repeated.
@@ -239,30 +240,34 @@ impl RecordedCase {
         let faulty = FaultyPorts::new(&api.env, Some(injected_fault));
         let response = send(api, &faulty, &case.request);
         let api = &case.api;
-        let mut wrong = Vec::new();
+        let mut failures = Vec::new();
         let waited: u32 = api.env.pauses.take().iter().sum();
         if waited > MAX_MS {
-            wrong.push(format!("responded after {waited} ms"));
+            failures.push(format!("responded after {waited} ms"));
         }
         let is_right = response.status == expected.status && response.body == expected.body;
         if !is_right && !is_documented_error(case, &injected_fault, expected, &response) {
-            wrong.push(format!("{} {}", response.status, String::from_utf8_lossy(&response.body)));
+            failures.push(format!(
+                "{} {}",
+                response.status,
+                String::from_utf8_lossy(&response.body)
+            ));
         }
-        wrong.extend(leaks(api, &response));
+        failures.extend(leaks(api, &response));
         let state = database(&api.env);
-        let is_refused = response.status >= 400 && is_stored_last(case.endpoint);
+        let is_refused = response.status >= 400 && writes_after_platform_call(case.endpoint);
         // An approved call may end with any outcome, which is stored encrypted for the agent.
         let is_kept =
             case.endpoint == Endpoint::Open(Open::AgentDecision) && response.status == 200;
         let is_comparable = !is_kept && (injected_fault.call != Call::Platform || is_refused);
         if is_comparable && !recording.states.contains(&state) {
             let last = recording.states.last().unwrap();
-            let more = state.iter().filter(|row| !last.contains(row));
+            let extra = state.iter().filter(|row| !last.contains(row));
             let less = last.iter().filter(|row| !state.contains(row));
-            let rows = more.map(|row| format!("+{row}")).chain(less.map(|row| format!("-{row}")));
-            wrong.push(format!("half written: {:?}", rows.collect::<Vec<_>>()));
+            let rows = extra.map(|row| format!("+{row}")).chain(less.map(|row| format!("-{row}")));
+            failures.push(format!("half written: {:?}", rows.collect::<Vec<_>>()));
         }
-        wrong.extend(inconsistencies(api));
+        failures.extend(inconsistencies(api));
         // Repeats the request. If the response requests a pause, repeats it again afterwards.
         let is_untouched = state == recording.states[0];
         let may_be = |status| {
@@ -278,16 +283,16 @@ impl RecordedCase {
             next = api.send(&case.request);
         }
         if !may_be(next.status) {
-            wrong.push(format!("next: {} {}", next.status, String::from_utf8_lossy(&next.body)));
+            failures.push(format!("next: {} {}", next.status, String::from_utf8_lossy(&next.body)));
         }
-        wrong.extend(inconsistencies(api));
-        wrong
+        failures.extend(inconsistencies(api));
+        failures
     }
 }
 
 /// Whether an endpoint calls a platform before it writes, and writes nothing if the platform
 /// refuses.
-fn is_stored_last(endpoint: Endpoint) -> bool {
+fn writes_after_platform_call(endpoint: Endpoint) -> bool {
     matches!(endpoint, Endpoint::Keyed(Keyed::Connect | Keyed::SetCredentials))
 }
 
@@ -376,8 +381,8 @@ fn leaks(api: &Api, response: &Response) -> Vec<String> {
 
 /// Runs each case with faults of the matching calls: `sample_size` of each kind, or all in
 /// `npm run proof`. Returns their number.
-fn prove(sample_size: usize, is_of: impl Fn(Call) -> bool) -> usize {
-    let (mut count, mut tried, mut wrong) = (0, 0, Vec::new());
+fn run_with_faults(sample_size: usize, matches_call: impl Fn(Call) -> bool) -> usize {
+    let (mut count, mut tried_count, mut failures) = (0, 0, Vec::new());
     let mut rng = TestRng(5);
     // If a case has several calls, faults must hit the first, a middle and the last one.
     let (mut places, mut all_places) = (HashSet::new(), HashSet::new());
@@ -385,7 +390,7 @@ fn prove(sample_size: usize, is_of: impl Fn(Call) -> bool) -> usize {
         let mut proof = RecordedCase::new(case);
         let calls = mem::take(&mut proof.recording.calls);
         let calls: Vec<(usize, Call)> =
-            calls.into_iter().enumerate().filter(|(_, call)| is_of(*call)).collect();
+            calls.into_iter().enumerate().filter(|(_, call)| matches_call(*call)).collect();
         let place = |at: usize| {
             let index = calls.iter().position(|(other, _)| *other == at).unwrap();
             (index == 0, index + 1 == calls.len())
@@ -395,36 +400,40 @@ fn prove(sample_size: usize, is_of: impl Fn(Call) -> bool) -> usize {
             calls.iter().flat_map(|(at, call)| faults_of_call(*at, *call)).collect();
         count += all.len();
         for injected_fault in sample_faults(&mut rng, sample_size, all) {
-            tried += 1;
+            tried_count += 1;
             places.insert(place(injected_fault.at));
             let found = proof.run_with_fault(injected_fault);
             if !found.is_empty() {
-                wrong.push(format!("{} {injected_fault:?}: {}", proof.case.name, found.join("; ")));
+                failures.push(format!(
+                    "{} {injected_fault:?}: {}",
+                    proof.case.name,
+                    found.join("; ")
+                ));
             }
         }
     }
-    println!("injected faults: {tried} of {count}");
-    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+    println!("injected faults: {tried_count} of {count}");
+    assert!(failures.is_empty(), "{} of {tried_count}:\n{}", failures.len(), failures.join("\n"));
     assert_eq!(places, all_places, "the places of the calls that failed");
     count
 }
 
 #[test]
 fn storage_failures_corrupt_nothing() {
-    assert!(prove(1, |call| matches!(call, Call::Batch(_))) > 1000);
+    assert!(run_with_faults(1, |call| matches!(call, Call::Batch(_))) > 1000);
 }
 
 #[test]
 fn a_damaged_catalog_corrupts_nothing() {
-    assert!(prove(1, |call| call == Call::Value) > 100);
+    assert!(run_with_faults(1, |call| call == Call::Value) > 100);
 }
 
 #[test]
 fn platform_failures_corrupt_nothing() {
-    assert!(prove(2, |call| call == Call::Platform) > 100);
+    assert!(run_with_faults(2, |call| call == Call::Platform) > 100);
 }
 
 #[test]
 fn rate_limited_requests_change_nothing() {
-    assert!(prove(1, |call| call == Call::Limit) > 10);
+    assert!(run_with_faults(1, |call| call == Call::Limit) > 10);
 }

@@ -33,7 +33,7 @@ impl Call {
 
 /// A fault of the returned rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rows {
+pub enum RowFault {
     Replaced(&'static str),
     Truncated,
     /// Each value is replaced by this string.
@@ -65,7 +65,7 @@ pub enum Fault {
     /// D1 executes the batch and returns no result sets.
     NoResultSets,
     /// D1 executes the batch, and the rows of one statement are damaged.
-    Misreports(usize, Rows),
+    DamagesRows(usize, RowFault),
     /// The store of the catalog can't be read.
     Unreadable,
     Damages(Value),
@@ -88,7 +88,7 @@ pub struct InjectedFault {
     pub at: usize,
     pub call: Call,
     /// Whether all later calls of its kind fail too.
-    pub lasts: bool,
+    pub is_permanent: bool,
 }
 
 /// The recording of a run without a fault.
@@ -121,8 +121,8 @@ impl<'a> FaultyPorts<'a> {
             self.recording.borrow_mut().calls.push(call);
             return None;
         };
-        let is_met =
-            index == injected_fault.at || (injected_fault.lasts && index > injected_fault.at);
+        let is_met = index == injected_fault.at
+            || (injected_fault.is_permanent && index > injected_fault.at);
         (is_met && call.is_same_kind(injected_fault.call)).then_some(injected_fault.fault)
     }
 
@@ -186,7 +186,7 @@ impl Db for FaultyPorts<'_> {
             Some(Fault::HangsAfter) => return pending().await,
             Some(Fault::ErrorAfter(report)) => return Err(StorageError::from_d1(report)),
             Some(Fault::NoResultSets) => sets.clear(),
-            Some(Fault::Misreports(index, rows)) => {
+            Some(Fault::DamagesRows(index, rows)) => {
                 if let Some(set) = sets.get_mut(index) {
                     rows.damage(&mut set.json);
                 }
@@ -197,7 +197,7 @@ impl Db for FaultyPorts<'_> {
     }
 }
 
-impl Rows {
+impl RowFault {
     fn damage(self, json: &mut String) {
         match self {
             Self::Replaced(text) => text.clone_into(json),
@@ -223,8 +223,8 @@ impl Background for FaultyPorts<'_> {
         self.record_state();
     }
 
-    fn send_in_background(&self, request: HttpRequest, deadline_ms: u32) {
-        self.env.send_in_background(request, deadline_ms);
+    fn send_in_background(&self, request: HttpRequest, timeout_ms: u32) {
+        self.env.send_in_background(request, timeout_ms);
     }
 }
 
@@ -264,23 +264,19 @@ impl Blobs for FaultyPorts<'_> {
 }
 
 impl Http for FaultyPorts<'_> {
-    async fn send(
-        &self,
-        request: HttpRequest,
-        deadline_ms: u32,
-    ) -> Result<HttpResponse, HttpError> {
+    async fn send(&self, request: HttpRequest, timeout_ms: u32) -> Result<HttpResponse, HttpError> {
         let url = request.url.clone();
-        self.response_or_fault(&url, || pollster::block_on(self.env.send(request, deadline_ms)))
+        self.response_or_fault(&url, || pollster::block_on(self.env.send(request, timeout_ms)))
     }
 
     async fn open(
         &self,
         request: StreamingRequest<'_>,
-        deadline_ms: u32,
+        timeout_ms: u32,
     ) -> Result<StreamingResponse, HttpError> {
         let response = self.response_or_fault(request.url, || {
             let StreamingResponse { status, headers, body } =
-                pollster::block_on(self.env.open(request, deadline_ms))?;
+                pollster::block_on(self.env.open(request, timeout_ms))?;
             let body = pollster::block_on(self.env.read(body, usize::MAX))?;
             Ok(HttpResponse { status, headers, body })
         })?;
@@ -336,7 +332,7 @@ impl Clock for FaultyPorts<'_> {
         if self
             .injected_fault
             .as_ref()
-            .is_some_and(|injected_fault| injected_fault.lasts && hangs(injected_fault))
+            .is_some_and(|injected_fault| injected_fault.is_permanent && hangs(injected_fault))
         {
             self.env.wait(milliseconds.into());
         }

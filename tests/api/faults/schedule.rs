@@ -6,9 +6,9 @@ use connector_vault::jobs;
 use connector_vault::ports::{HttpRequest, HttpResponse};
 use serde_json::json;
 
-use super::ports::{Call, Fault, FaultyPorts, InjectedFault, Rows};
+use super::ports::{Call, Fault, FaultyPorts, InjectedFault, RowFault};
 use super::{BUSY, InitialState, PLATFORMS, inconsistencies, sample_faults};
-use crate::connect::{self, connected, of_ann, script, send, set_client};
+use crate::connect::{self, ann_connect_body, connected, script, send, set_client};
 use crate::rng::TestRng;
 use crate::support::{Api, config};
 use crate::vault::{CONNECTIONS, at};
@@ -31,14 +31,17 @@ fn fixture() -> Api {
     set_client(&api, "revoked");
     let hook = json!({"url": "https://hooks.example/in", "types": ["connection.deleted"]});
     assert_eq!(send(&api, "POST", "/v1/webhooks", &hook).status, 201);
-    let id =
-        connected(&api, &of_ann("revoked"), &json!({"access_token": "a", "refresh_token": "r"}));
+    let id = connected(
+        &api,
+        &ann_connect_body("revoked"),
+        &json!({"access_token": "a", "refresh_token": "r"}),
+    );
     api.env.database.execute("DELETE FROM connect_attempts", []).unwrap();
     script(&api, &[(503, json!({}))]);
     assert_eq!(api.send(&api.request("DELETE", &at(&id))).status, 204);
     for index in 0..DUE_CHECKS {
-        let sent = json!({"platform": "acme", "identity": format!("user {index}"), "identityType": "user"});
-        let created = crate::support::body(&send(&api, "POST", CONNECTIONS, &sent));
+        let payload = json!({"platform": "acme", "identity": format!("user {index}"), "identityType": "user"});
+        let created = crate::support::body(&send(&api, "POST", CONNECTIONS, &payload));
         let path = format!("{}/credentials", at(created["id"].as_str().unwrap()));
         let credentials = json!({"type": "oauth2", "refreshToken": format!("rt-{index}")});
         assert_eq!(send(&api, "PUT", &path, &credentials).status, 204);
@@ -86,7 +89,7 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
     let faults: Vec<Fault> = match call {
         Call::Batch(statements) => {
             let misread =
-                (0..statements).map(|index| Fault::Misreports(index, Rows::OnlyValue("true")));
+                (0..statements).map(|index| Fault::DamagesRows(index, RowFault::OnlyValue("true")));
             let reported = [
                 "D1_ERROR: Network connection lost.",
                 "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
@@ -102,13 +105,14 @@ fn faults_of_call(at: usize, call: Call) -> Vec<InjectedFault> {
         Call::Queue => vec![Fault::Rejects, Fault::NoQueue, Fault::Hangs],
         Call::Limit => Vec::new(),
     };
-    let both = |fault| [false, true].map(|lasts| InjectedFault { fault, at, call, lasts });
+    let both =
+        |fault| [false, true].map(|is_permanent| InjectedFault { fault, at, call, is_permanent });
     faults.into_iter().flat_map(both).collect()
 }
 
 /// Runs `work` with faults of each kind (all of them in `npm run proof`), and then the schedule
 /// without faults. Returns the number of faults.
-fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &FaultyPorts<'_>)) -> usize {
+fn run_with_faults(before: impl Fn(&Api), work: impl Fn(&Api, &FaultyPorts<'_>)) -> usize {
     let mut api = fixture();
     before(&api);
     drop(api.env.take_messages());
@@ -127,9 +131,9 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &FaultyPorts<'_>)) -> usize 
         all.extend(faults_of_call(at, call));
     }
     let count = all.len();
-    let (mut tried, mut wrong) = (0, Vec::new());
+    let (mut tried_count, mut failures) = (0, Vec::new());
     for injected_fault in sample_faults(&mut TestRng(9), FAULTS_PER_KIND, all) {
-        tried += 1;
+        tried_count += 1;
         start.restore(&api.env);
         api.service = Service::new(settings());
         let faulty = FaultyPorts::new(&api.env, Some(injected_fault));
@@ -142,18 +146,20 @@ fn prove(before: impl Fn(&Api), work: impl Fn(&Api, &FaultyPorts<'_>)) -> usize 
         }
         let unfinished_work = unfinished_work(&api);
         if !unfinished_work.is_empty() {
-            wrong.push(format!("{injected_fault:?}: {}", unfinished_work.join("; ")));
+            failures.push(format!("{injected_fault:?}: {}", unfinished_work.join("; ")));
         }
     }
-    println!("runs in trouble: {tried} of {count}");
-    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+    println!("runs in trouble: {tried_count} of {count}");
+    assert!(failures.is_empty(), "{} of {tried_count}:\n{}", failures.len(), failures.join("\n"));
     count
 }
 
 #[test]
 fn a_run_of_the_schedule_loses_nothing() {
-    let count =
-        prove(|_| (), |api, ports| drop(pollster::block_on(jobs::run_minute(&api.service, ports))));
+    let count = run_with_faults(
+        |_| (),
+        |api, ports| drop(pollster::block_on(jobs::run_minute(&api.service, ports))),
+    );
     assert!(count > 100, "{count}");
 }
 
@@ -163,14 +169,15 @@ fn a_few_checks_lose_nothing() {
         let sql = "DELETE FROM connections WHERE identity > 'user 2' AND platform = 'acme'";
         api.env.database.execute(sql, []).unwrap();
     };
-    let count =
-        prove(few, |api, ports| drop(pollster::block_on(jobs::run_minute(&api.service, ports))));
+    let count = run_with_faults(few, |api, ports| {
+        drop(pollster::block_on(jobs::run_minute(&api.service, ports)))
+    });
     assert!(count > 100, "{count}");
 }
 
 #[test]
 fn a_message_of_the_queue_loses_nothing() {
-    let count = prove(
+    let count = run_with_faults(
         |_| (),
         |api, ports| {
             pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();

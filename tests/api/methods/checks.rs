@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn providers(more: &str) -> String {
+fn providers(extra: &str) -> String {
     format!(
-        "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nverify = 'GET /me'\n{more}\n[[platforms.acme.auth]]\nid = 'key'\ntype = 'api_key'\nin = 'header'\nname = 'X-Key'\nsource = 's'\nread = '2026-11-27'\n"
+        "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nverify = 'GET /me'\n{extra}\n[[platforms.acme.auth]]\nid = 'key'\ntype = 'api_key'\nin = 'header'\nname = 'X-Key'\nsource = 's'\nread = '2026-11-27'\n"
     )
 }
 
@@ -12,9 +12,9 @@ fn providers(more: &str) -> String {
 fn a_check_sends_its_body() {
     let providers = providers("")
         .replace("verify = 'GET /me'", "verify = 'POST /graphql'\nverifyBody = { query = '{ me }' }\naccount = { request = 'POST /graphql', body = { query = '{ id }' }, id = '/data/id' }");
-    let api = imported("check-with-body", &[], &providers);
+    let api = import_catalog("check-with-body", &[], &providers);
     platform(&api, |_| Ok(platform_response(200, &[], r#"{"data": {"id": "u-1"}}"#)));
-    let mut expected = of_ann("acme");
+    let mut expected = ann_connect_body("acme");
     expected["fields"] = json!({"apiKey": "k"});
     let response = connect(&api, &expected);
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
@@ -29,8 +29,8 @@ fn a_check_sends_its_body() {
 }
 
 #[test]
-fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
-    for (index, (more, status, sent_back, state, reason)) in [
+fn only_a_rejecting_status_prevents_storing_credentials() {
+    for (index, (extra, status, sent_back, state, reason)) in [
         ("", 200, "{}", Some("operational"), None),
         ("", 204, "", Some("operational"), None),
         ("", 401, "{}", None, None),
@@ -91,15 +91,15 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
     .into_iter()
     .enumerate()
     {
-        let api = imported(&format!("verdict-{index}"), &[], &providers(more));
+        let api = import_catalog(&format!("verdict-{index}"), &[], &providers(extra));
         platform(&api, move |_| Ok(platform_response(status, &[], sent_back)));
-        let mut expected = of_ann("acme");
+        let mut expected = ann_connect_body("acme");
         expected["fields"] = json!({"apiKey": "k"});
         let response = connect(&api, &expected);
         let Some(state) = state else {
             assert_eq!((response.status, code(&response).as_str()), (422, "credentials_rejected"));
             let count = body(&api.get("/v1/vault/connections"))["total"].clone();
-            assert_eq!(count, 0, "{more} {status}");
+            assert_eq!(count, 0, "{extra} {status}");
             continue;
         };
         assert_eq!((response.status, &body(&response)["state"]), (201, &json!(state)), "{status}");
@@ -107,7 +107,7 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
         let status = body(&api.get(&format!("{path}/status")));
         assert_eq!(status["state"], state);
         match reason {
-            None => assert_eq!(status["reason"], Value::Null, "{more}"),
+            None => assert_eq!(status["reason"], Value::Null, "{extra}"),
             Some(http_status) => {
                 let reason = &status["reason"];
                 assert_eq!(
@@ -122,9 +122,9 @@ fn only_a_status_that_rejects_keeps_credentials_from_being_stored() {
 #[test]
 fn an_unreachable_platform_rejects_no_connection() {
     for status in [0, 1] {
-        let api = imported(&format!("unreachable-{status}"), &[], &providers(""));
+        let api = import_catalog(&format!("unreachable-{status}"), &[], &providers(""));
         script(&api, &[(status, json!({}))]);
-        let mut expected = of_ann("acme");
+        let mut expected = ann_connect_body("acme");
         expected["fields"] = json!({"apiKey": "k"});
         let response = connect(&api, &expected);
         assert_eq!((response.status, &body(&response)["state"]), (201, &json!("unknown")));
@@ -141,8 +141,8 @@ fn an_unreachable_platform_rejects_no_connection() {
 
 #[test]
 fn imported_credentials_are_stored_after_an_inconclusive_check() {
-    let api = imported("import", &[], &providers(""));
-    let created = send(&api, "POST", "/v1/vault/connections", &of_ann("acme"));
+    let api = import_catalog("import", &[], &providers(""));
+    let created = send(&api, "POST", "/v1/vault/connections", &ann_connect_body("acme"));
     let path = at(body(&created)["id"].as_str().unwrap());
     for (status, expected, state) in
         [(401, 422, "unknown"), (403, 204, "unknown"), (200, 204, "operational")]

@@ -27,7 +27,7 @@ fn schemes_that_are_required_together_become_one_method() {
         "/open": {"get": operation("open", &json!({"security": []}))},
         "/optional": {"get": operation("optional", &json!({"security": [{}, {"app": [], "key": []}]}))},
     });
-    let api = imported("together", &[document(&schemes, &security, &paths)], "");
+    let api = import_catalog("together", &[document(&schemes, &security, &paths)], "");
     let detail = detail(&api, "acme");
     let methods = &detail["authMethods"];
     assert_eq!(ids(methods), ["bearer-app-other", "app", "other", "app-key"]);
@@ -76,12 +76,12 @@ fn two_keys_in_the_query_are_one_method() {
     let security = json!([{"k": [], "t": []}]);
     let providers = "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nverify = 'GET /members/me'\n";
     let documents = [document(&schemes, &security, &paths)];
-    let api = imported("query", &documents, providers);
+    let api = import_catalog("query", &documents, providers);
     platform(&api, |request| {
-        let good = request.url.ends_with("/members/me?key=k&token=t");
-        Ok(platform_response(if good { 200 } else { 401 }, &[], "{}"))
+        let is_expected = request.url.ends_with("/members/me?key=k&token=t");
+        Ok(platform_response(if is_expected { 200 } else { 401 }, &[], "{}"))
     });
-    let mut expected = of_ann("acme");
+    let mut expected = ann_connect_body("acme");
     expected["fields"] = json!({"apiKey": "k", "token": "t"});
     let response = connect(&api, &expected);
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
@@ -105,7 +105,7 @@ fn keys_in_cookies_and_the_id_of_an_oauth_client_are_joined_too() {
         "/client": {"get": operation("client", &json!({"security": [{"oauth": ["read"], "client": []}]}))},
         "/never": {"get": operation("never", &json!({"security": [{"basic": [], "bearer": []}]}))},
     });
-    let api = imported("cookies", &[document(&schemes, &json!([]), &paths)], "");
+    let api = import_catalog("cookies", &[document(&schemes, &json!([]), &paths)], "");
     let detail = detail(&api, "acme");
     let mut found = ids(&detail["authMethods"]);
     found.sort_unstable();
@@ -155,7 +155,7 @@ fn a_header_with_one_value_becomes_one_of_the_connector() {
         let mut schemas = vec![schema; 8];
         // This operation requires another version, so its header remains a parameter.
         schemas.push(json!({"enum": ["2025-01-01"]}));
-        let api = imported(name, &[with_header_parameter("Acme-Version", &schemas)], "");
+        let api = import_catalog(name, &[with_header_parameter("Acme-Version", &schemas)], "");
         assert_eq!(
             detail(&api, "acme")["headers"],
             json!({"Acme-Version": "2022-06-28"}),
@@ -197,7 +197,7 @@ fn shared_parameters_and_schemas_with_one_value_become_headers() {
         ]}))}},
     });
     for (name, document) in [("schema", shared), ("parameter", parameter), ("swagger", second)] {
-        let api = imported(&format!("shared-{name}"), &[document], "");
+        let api = import_catalog(&format!("shared-{name}"), &[document], "");
         assert_eq!(detail(&api, "acme")["headers"], json!({"Acme-Version": "7"}), "{name}");
         assert_eq!(action(&api, "get0")["input"]["properties"], json!({}), "{name}");
     }
@@ -213,7 +213,7 @@ fn other_headers_stay_input() {
         ("braces", "Acme-Version", vec![json!({"const": "{token}"}); 10]),
         ("letters", "Acme-Version", vec![json!({"const": "é"}); 10]),
     ] {
-        let api = imported(name, &[with_header_parameter(header_name, &schemas)], "");
+        let api = import_catalog(name, &[with_header_parameter(header_name, &schemas)], "");
         assert_eq!(detail(&api, "acme")["headers"], json!({}), "{name}");
         let input = action(&api, "get0")["input"].clone();
         assert_eq!(input["properties"]["header"]["required"], json!([header_name]), "{name}");
@@ -221,7 +221,7 @@ fn other_headers_stay_input() {
     // Headers in `providers.toml` take precedence over those in documents.
     let providers = "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nheaders = { 'acme-version' = '3' }\n";
     let schemas = vec![json!({"enum": ["1", "3"], "default": "1"}); 10];
-    let api = imported("wins", &[with_header_parameter("Acme-Version", &schemas)], providers);
+    let api = import_catalog("wins", &[with_header_parameter("Acme-Version", &schemas)], providers);
     assert_eq!(detail(&api, "acme")["headers"], json!({"acme-version": "3"}));
     assert_eq!(action(&api, "get0")["input"]["properties"], json!({}));
 }
@@ -234,7 +234,7 @@ fn headers_of_the_connection_are_not_input() {
     ]);
     let paths = json!({"/a": {"get": operation("getA", &json!({"parameters": parameters}))}});
     let schemes = json!({"key": key("header", "X-Api-Key")});
-    let api = imported("own", &[document(&schemes, &json!([{"key": []}]), &paths)], "");
+    let api = import_catalog("own", &[document(&schemes, &json!([{"key": []}]), &paths)], "");
     let input = action(&api, "getA")["input"].clone();
     assert_eq!(input["properties"]["header"]["required"], json!(["X-Other"]));
 }
@@ -254,7 +254,7 @@ fn a_caller_chooses_among_the_media_types_of_the_response() {
         "/none": {"get": operation("none", &json!({}))},
     });
     let bearer = json!({"bearer": {"type": "http", "scheme": "bearer"}});
-    let api = imported("accept", &[document(&bearer, &json!([{"bearer": []}]), &paths)], "");
+    let api = import_catalog("accept", &[document(&bearer, &json!([{"bearer": []}]), &paths)], "");
     assert_eq!(action(&api, "csv")["responseTypes"], json!(["application/json", "text/csv"]));
     let path = connected(&api, "acme", None, &json!({"token": "t"}));
     let usual = "application/json, */*;q=0.5";
@@ -296,12 +296,12 @@ fn callers_and_documents_override_the_connectors_accept_header() {
     let providers = format!(
         "[platforms.acme]\nname = 'Acme'\nservers = ['https://api.acme.example']\nheaders = {{ Accept = '{vendor}' }}\nverify = 'GET /account'\n[[platforms.acme.auth]]\nid = 'token'\ntype = 'bearer'\nsource = 's'\nread = '2026-11-27'\n"
     );
-    let api = imported("vendor", &[document(&json!({}), &json!([]), &paths)], &providers);
+    let api = import_catalog("vendor", &[document(&json!({}), &json!([]), &paths)], &providers);
     platform(&api, move |request| {
-        let good = header(request, "accept") == Some(vendor);
-        Ok(platform_response(if good { 200 } else { 400 }, &[], "{}"))
+        let is_expected = header(request, "accept") == Some(vendor);
+        Ok(platform_response(if is_expected { 200 } else { 400 }, &[], "{}"))
     });
-    let mut requested = of_ann("acme");
+    let mut requested = ann_connect_body("acme");
     requested["fields"] = json!({"token": "t"});
     let response = connect(&api, &requested);
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));

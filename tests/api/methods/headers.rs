@@ -146,7 +146,7 @@ read = "2026-11-27"
 "#;
 
 fn api(name: &str) -> Api {
-    imported(name, &[], PROVIDERS)
+    import_catalog(name, &[], PROVIDERS)
 }
 
 fn credentials(api: &Api, path: &str) -> Value {
@@ -160,10 +160,10 @@ fn every_request_carries_the_connectors_headers() {
     let api = api("constant");
     // A platform that refuses requests without a version, as Notion does.
     platform(&api, |request| {
-        let good = header(request, "api-version") == Some("2022-06-28");
-        Ok(platform_response(if good { 200 } else { 400 }, &[], r#"{"id": "a-1"}"#))
+        let is_expected = header(request, "api-version") == Some("2022-06-28");
+        Ok(platform_response(if is_expected { 200 } else { 400 }, &[], r#"{"id": "a-1"}"#))
     });
-    let mut requested = of_ann("versioned");
+    let mut requested = ann_connect_body("versioned");
     requested["authMethod"] = json!("token");
     requested["fields"] = json!({"token": "t"});
     let response = connect(&api, &requested);
@@ -239,8 +239,8 @@ fn the_secret_of_an_oauth_client_is_sent_and_never_returned() {
     assert_eq!((response.status, code(&response).as_str()), (409, "oauth_client_missing"));
     // Connecting fails, because the connection would not work without a secret.
     let bob = json!({"platform": "etsyish", "identity": "bob", "identityType": "user"});
-    let refused = connect(&api, &bob);
-    assert_eq!((refused.status, code(&refused).as_str()), (409, "oauth_client_missing"));
+    let refusal = connect(&api, &bob);
+    assert_eq!((refusal.status, code(&refusal).as_str()), (409, "oauth_client_missing"));
 }
 
 #[test]
@@ -249,8 +249,8 @@ fn a_check_carries_the_data_of_the_oauth_client() {
     set_client(&api, "etsyish");
     let path = connection_with(&api, "etsyish", &json!({"type": "oauth2", "accessToken": "at"}));
     platform(&api, |request| {
-        let good = header(request, "x-api-key") == Some("an id:a:secret");
-        Ok(platform_response(if good { 200 } else { 401 }, &[], "{}"))
+        let is_expected = header(request, "x-api-key") == Some("an id:a:secret");
+        Ok(platform_response(if is_expected { 200 } else { 401 }, &[], "{}"))
     });
     let checked = api.send(&api.request("POST", &format!("{path}/check")));
     assert_eq!((checked.status, &body(&checked)["state"]), (200, &json!("operational")));
@@ -286,9 +286,9 @@ fn a_method_has_several_secrets() {
     assert!(!api.env.dump().join("\n").contains("t&1"));
     let other = json!({"platform": "twokeys", "identity": "bob", "identityType": "user",
         "authMethod": "headers", "fields": {"apiKey": "k"}});
-    let refused = connect(&api, &other);
-    assert_eq!(refused.status, 400);
-    assert_eq!(body(&refused)["errors"][0]["pointer"], "/fields/appKey");
+    let refusal = connect(&api, &other);
+    assert_eq!(refusal.status, 400);
+    assert_eq!(body(&refusal)["errors"][0]["pointer"], "/fields/appKey");
     let mut complete = other;
     complete["fields"]["appKey"] = json!("a");
     let response = connect(&api, &complete);
@@ -343,7 +343,7 @@ fn basic_authentication_sends_the_platforms_user_name_and_password() {
 }
 
 #[test]
-fn faults_of_templates_are_named() {
+fn the_import_reports_errors_in_templates() {
     let parsed = |platform: &str, method: &str| {
         let toml = format!(
             "[platforms.a]\nname = 'A'\nservers = ['https://a.example']\n{platform}\n[[platforms.a.auth]]\nid = 'm'\nsource = 's'\nread = '2026-11-27'\n{method}\n"
@@ -351,7 +351,7 @@ fn faults_of_templates_are_named() {
         Providers::parse("p.toml", &toml).map(drop).map_err(|error| error.to_string())
     };
     let oauth = "type = 'oauth2'\ngrant = 'client_credentials'\ntokenUrl = 'https://a.example/t'\n";
-    let with = |more: &str| format!("{oauth}{more}");
+    let with = |extra: &str| format!("{oauth}{extra}");
     for (platform, method, fault) in [
         ("", "type = 'bearer'\nheaders = { X = '{y}' }".to_owned(), "no field for `{y}` in `{y}`"),
         (

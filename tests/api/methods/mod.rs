@@ -1,7 +1,7 @@
 //! Methods with several secrets, constant headers and values of the OAuth client: from OpenAPI
 //! documents and `providers.toml` to the requests that the service sends.
 
-mod changed;
+mod added_fields;
 mod checks;
 mod documents;
 mod headers;
@@ -15,18 +15,18 @@ use connector_vault::catalog::write::Sizes;
 use connector_vault::http::Response;
 use connector_vault::importer::licence::LicenceFilter;
 use connector_vault::importer::providers::Providers;
-use connector_vault::importer::{Import, Watch, gather};
+use connector_vault::importer::{Import, ProgressObserver, gather};
 use connector_vault::ports::HttpRequest;
 use serde_json::{Value, json};
 
 use crate::call::{header, platform, platform_response, sent};
-use crate::connect::{KEYS, connect, of_ann, script, send, set_client, text};
+use crate::connect::{KEYS, ann_connect_body, connect, script, send, set_client, text};
 use crate::support::{Api, body, config, with_header};
 use crate::vault::{at, code};
 
 struct NoProgress;
 
-impl Watch for NoProgress {
+impl ProgressObserver for NoProgress {
     fn files_found(&self, _: usize, _: u64) {}
     fn file_read(&self, _: u64) {}
 }
@@ -43,9 +43,9 @@ fn document(schemes: &Value, security: &Value, paths: &Value) -> Value {
 }
 
 /// An operation of a document, with a 200 response.
-fn operation(id: &str, more: &Value) -> Value {
+fn operation(id: &str, extra: &Value) -> Value {
     let mut operation = json!({"operationId": id, "responses": {"200": {"description": "ok"}}});
-    for (name, value) in more.as_object().unwrap() {
+    for (name, value) in extra.as_object().unwrap() {
         operation[name] = value.clone();
     }
     operation
@@ -53,7 +53,7 @@ fn operation(id: &str, more: &Value) -> Value {
 
 /// Imports these documents with this `providers.toml`. Returns a service with the result. `name` is
 /// the import's folder, and must be unique.
-fn imported(name: &str, documents: &[Value], providers: &str) -> Api {
+fn import_catalog(name: &str, documents: &[Value], providers: &str) -> Api {
     let settings = [("VAULT_KEYS", KEYS), ("SESSION_SECRET", "0123456789abcdef0123456789abcdef")];
     let api = Api::new(config(&settings));
     publish(&api, name, documents, providers);
@@ -95,7 +95,7 @@ fn action(api: &Api, key: &str) -> Value {
 /// the service checks them.
 fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> String {
     platform(api, |_| Ok(platform_response(200, &[], "{}")));
-    let mut body_sent = of_ann(name);
+    let mut body_sent = ann_connect_body(name);
     body_sent["fields"] = fields.clone();
     if let Some(method) = method {
         body_sent["authMethod"] = json!(method);
@@ -109,7 +109,7 @@ fn connected(api: &Api, name: &str, method: Option<&str>, fields: &Value) -> Str
 /// Creates a connection of ann and stores these credentials. Returns its path.
 fn connection_with(api: &Api, name: &str, credentials: &Value) -> String {
     platform(api, |_| Ok(platform_response(200, &[], "{}")));
-    let created = send(api, "POST", "/v1/vault/connections", &of_ann(name));
+    let created = send(api, "POST", "/v1/vault/connections", &ann_connect_body(name));
     let path = at(body(&created)["id"].as_str().unwrap());
     let stored = send(api, "PUT", &format!("{path}/credentials"), credentials);
     assert_eq!(stored.status, 204, "{}", text(&stored));

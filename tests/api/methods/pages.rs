@@ -1,6 +1,6 @@
 //! Lists whose next page is named only in the response body.
 
-use connector_vault::http::body::budget::{Holder, MAX_PER_ACCOUNT};
+use connector_vault::http::body::budget::{Holder, MAX_BYTES_PER_ACCOUNT};
 
 use super::*;
 
@@ -11,7 +11,7 @@ const JSON: (&str, &str) = ("content-type", "application/json; charset=utf-8");
 fn acme(name: &str) -> (Api, String) {
     let paths = json!({"/users": {"get": operation("listUsers", &json!({}))}});
     let document = document(&json!({}), &json!([]), &paths);
-    let api = imported(name, &[document], PROVIDERS);
+    let api = import_catalog(name, &[document], PROVIDERS);
     let path = connected(&api, "acme", None, &json!({"apiKey": "k"}));
     (api, path)
 }
@@ -50,7 +50,7 @@ fn a_response_body_can_name_the_next_page() {
 }
 
 #[test]
-fn a_list_fails_when_the_isolate_can_not_read_its_next_page() {
+fn a_list_fails_if_the_isolate_cannot_read_its_next_page() {
     const REPLY: &str = r#"{"meta": {"next": "c"}}"#;
     let (api, path) = acme("pages-of-a-full-isolate");
     platform(&api, |_| Ok(platform_response(200, &[JSON], REPLY)));
@@ -58,10 +58,10 @@ fn a_list_fails_when_the_isolate_can_not_read_its_next_page() {
     let holder = Holder { account: "acme", identity: None };
     let others = budget.reserve("GET", holder, api.env.now.get()).unwrap();
     let users = || api.get(&format!("{path}/proxy/users"));
-    assert!(others.grow_to(MAX_PER_ACCOUNT - REPLY.len()));
+    assert!(others.grow_to(MAX_BYTES_PER_ACCOUNT - REPLY.len()));
     assert_eq!(users().header("x-vault-next"), Some("users?cursor=c"));
-    assert_eq!(budget.held(), MAX_PER_ACCOUNT - REPLY.len());
-    assert!(others.grow_to(MAX_PER_ACCOUNT - REPLY.len() + 1));
+    assert_eq!(budget.held(), MAX_BYTES_PER_ACCOUNT - REPLY.len());
+    assert!(others.grow_to(MAX_BYTES_PER_ACCOUNT - REPLY.len() + 1));
     let refused = users();
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
     // If the body need not be searched for a link, no memory is reserved.

@@ -13,19 +13,19 @@ fn basic(pair: &str) -> String {
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table with one platform per row")]
 fn platforms_get_the_headers_and_keys_that_they_require() {
-    let token = |more: Value| {
-        let mut sent = json!({"type": "oauth2", "accessToken": "at"});
-        for (name, value) in more.as_object().unwrap() {
-            sent[name] = value.clone();
+    let token = |extra: Value| {
+        let mut payload = json!({"type": "oauth2", "accessToken": "at"});
+        for (name, value) in extra.as_object().unwrap() {
+            payload[name] = value.clone();
         }
-        sent
+        payload
     };
     let oauth = || token(json!({"authMethod": "oauth2"}));
     let oauth_with = |fields: Value| token(json!({"authMethod": "oauth2", "fields": fields}));
     let key = |fields: Value| json!({"type": "api_key", "apiKey": "k", "fields": fields});
     let with_token = json!({"type": "bearer", "token": "t"});
     let vendor = "application/vnd.heroku+json; version=3";
-    let api = imported("platforms", &[], PROVIDERS);
+    let api = import_catalog("platforms", &[], PROVIDERS);
     for (platform_name, credentials, headers, query) in [
         (
             "notion",
@@ -157,8 +157,8 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
             assert_eq!(found, value.as_str(), "{platform_name}: {name}");
         }
         assert!(sent_requests[0].url.ends_with(&format!("/x{query}")), "{}", sent_requests[0].url);
-        let shown = body(&api.get(&format!("{path}/credentials")));
-        assert!(!shown.to_string().contains("a:secret"), "{platform_name}");
+        let document = body(&api.get(&format!("{path}/credentials")));
+        assert!(!document.to_string().contains("a:secret"), "{platform_name}");
         // Some platforms have two cases.
         assert_eq!(api.send(&api.request("DELETE", &path)).status, 204);
     }
@@ -166,7 +166,7 @@ fn platforms_get_the_headers_and_keys_that_they_require() {
 
 #[test]
 fn shopify_token_requests_ask_for_an_expiring_token() {
-    let api = imported("shopify", &[], PROVIDERS);
+    let api = import_catalog("shopify", &[], PROVIDERS);
     let found = detail(&api, "shopify")["authMethods"][0]["tokenParameters"].clone();
     assert_eq!(found, json!({"expiring": "1"}));
 }

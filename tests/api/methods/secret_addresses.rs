@@ -7,10 +7,10 @@ use crate::support::as_secret;
 const PROVIDERS: &str = "[platforms.acme]\nname = 'Acme'\ndocuments = ['acme']\nservers = ['https://api.acme.example/bot{token}']\n\n[[platforms.acme.auth]]\nid = 'bot'\ntype = 'bearer'\nfields = [{ name = 'token', label = 'Token', secret = true, required = true }]\nsource = 's'\nread = '2026-11-22'\n";
 
 #[test]
-fn a_caller_does_not_see_the_secret() {
+fn a_secret_in_the_url_is_hidden_from_callers() {
     let paths = json!({"/users": {"get": operation("listUsers", &json!({}))}});
     let document = document(&json!({}), &json!([]), &paths);
-    let api = imported("secret-addresses", &[document], PROVIDERS);
+    let api = import_catalog("secret-addresses", &[document], PROVIDERS);
     let path = connected(&api, "acme", None, &json!({"token": "12:SECRET"}));
     let session = json!({
         "identity": "ann", "identityType": "user", "scopes": ["connections:call"], "access": "read",
@@ -22,11 +22,11 @@ fn a_caller_does_not_see_the_secret() {
     for address in
         ["https://evil.example/x", "https://api.acme.example/x", "http://api.acme.example"]
     {
-        let refused = get(address);
-        assert_eq!(refused.status, 400, "{}", text(&refused));
+        let refusal = get(address);
+        assert_eq!(refusal.status, 400, "{}", text(&refusal));
         let shown = format!("`path` must be a path below `{named}`");
-        assert_eq!(body(&refused)["detail"], shown);
-        assert!(!text(&refused).contains("SECRET"), "{}", text(&refused));
+        assert_eq!(body(&refusal)["detail"], shown);
+        assert!(!text(&refusal).contains("SECRET"), "{}", text(&refusal));
     }
     platform(&api, |request| {
         assert_eq!(request.url, "https://api.acme.example/bot12%3ASECRET/users");

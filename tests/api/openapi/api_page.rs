@@ -6,7 +6,7 @@ use std::fs;
 
 use connector_vault::http::endpoint::{Endpoint, Keyed};
 
-use crate::derived::assert_current;
+use crate::generated_files::assert_up_to_date;
 
 const PAGE: &str = "docs/api.md";
 const ENDPOINTS: &str = "| endpoint | scope | |\n|---|---|---|\n";
@@ -103,5 +103,5 @@ fn the_page_lists_each_endpoint_and_each_parameter() {
     let page = fs::read_to_string(PAGE).unwrap();
     let now = with_rows(&page, ENDPOINTS, complete_endpoints);
     let now = with_rows(&now, PARAMETERS, complete_parameters);
-    assert_current(PAGE, &now, "WRITE_OPENAPI", "openapi");
+    assert_up_to_date(PAGE, &now, "WRITE_OPENAPI", "openapi");
 }

@@ -9,23 +9,23 @@ use connector_vault::catalog::write::{Platform, Sizes};
 use connector_vault::http::endpoint::Keyed;
 use connector_vault::http::{Config, Request, Service};
 use connector_vault::jobs;
-use connector_vault::openapi::agents::GRANTING;
-use connector_vault::openapi::branding::BRANDINGS;
-use connector_vault::openapi::connect::{CLIENTS, CONNECTING_ACCOUNT, IMPORTING};
-use connector_vault::openapi::connections::SETTING;
-use connector_vault::openapi::console::SIGNING_IN as CONSOLE_SIGN_INS;
-use connector_vault::openapi::keys::CREATING as NEW_KEYS;
-use connector_vault::openapi::platform_calls::INPUTS;
-use connector_vault::openapi::session::CREATING as NEW_SESSIONS;
-use connector_vault::openapi::webhooks::CHANGING as HOOK_CHANGES;
-use connector_vault::openapi::webhooks::CREATING as HOOKS;
-use connector_vault::openapi::webhooks::REPLAYING;
+use connector_vault::openapi::agents::GRANT_EXAMPLES;
+use connector_vault::openapi::branding::BRANDING_EXAMPLES;
+use connector_vault::openapi::connect::{CLIENT_EXAMPLES, CONNECT_EXAMPLES, IMPORT_EXAMPLES};
+use connector_vault::openapi::connections::STATE_EXAMPLES;
+use connector_vault::openapi::console::SIGN_IN_EXAMPLES as CONSOLE_SIGN_INS;
+use connector_vault::openapi::keys::CREATE_EXAMPLES as NEW_KEYS;
+use connector_vault::openapi::platform_calls::INPUT_EXAMPLES;
+use connector_vault::openapi::session::CREATE_EXAMPLES as NEW_SESSIONS;
+use connector_vault::openapi::webhooks::CREATE_EXAMPLES as HOOKS;
+use connector_vault::openapi::webhooks::REPLAY_EXAMPLES;
+use connector_vault::openapi::webhooks::UPDATE_EXAMPLES as HOOK_CHANGES;
 use connector_vault::terms::{Environment, Method, Scope};
 use serde_json::{Value, json};
 
 use super::catalog::catalog;
 use crate::connect::response as platform_response;
-use crate::connect::{KEYS, agree, begin, refuse, script};
+use crate::connect::{KEYS, consent_at_platform, decline_at_platform, script, start_attempt};
 use crate::support::{Api, TestEnv, as_key, body, config, connector, with_body};
 use crate::vault::{CONNECTIONS, at};
 use crate::{agents, console};
@@ -124,7 +124,7 @@ impl Fixture {
 
     /// Stores an OAuth client for GitHub.
     pub(super) fn set_client(&self) {
-        assert!(self.api.send(&self.put(CLIENT, CLIENTS[0].2)).status < 300);
+        assert!(self.api.send(&self.put(CLIENT, CLIENT_EXAMPLES[0].2)).status < 300);
     }
 
     /// Stores this document as the connection's credentials.
@@ -169,7 +169,7 @@ impl Fixture {
     }
 
     /// Makes a refresh fail while the access token is still valid.
-    pub(super) fn degrade(&self) {
+    pub(super) fn degrade_connection(&self) {
         self.set_client();
         self.store_credentials(
             r#"{"type":"oauth2","accessToken":"a","refreshToken":"r","expiresAt":"2027-01-15T16:00:00Z","scopes":["repo"]}"#,
@@ -202,15 +202,15 @@ impl Fixture {
             Keyed::ListActions => get("/v1/available-actions/github?limit=2"),
             Keyed::ListConnections => get(&format!("{CONNECTIONS}?limit=2")),
             Keyed::SetConnectionState => {
-                self.put(&format!("{}/state", at(&self.ids[2])), SETTING[1].2)
+                self.put(&format!("{}/state", at(&self.ids[2])), STATE_EXAMPLES[1].2)
             }
             Keyed::GetStatus => {
-                self.degrade();
+                self.degrade_connection();
                 get(&format!("{}/status", at(&self.ids[2])))
             }
             Keyed::CheckConnection => {
                 self.set_client();
-                self.store_credentials(IMPORTING[0].2);
+                self.store_credentials(IMPORT_EXAMPLES[0].2);
                 let tokens = json!({"access_token": "example-access-token"});
                 *self.api.env.platform.borrow_mut() =
                     Box::new(move |_| platform_response(200, &tokens));
@@ -218,43 +218,43 @@ impl Fixture {
                 self.api.request("POST", &path)
             }
             Keyed::GetCredentials => {
-                self.store_credentials(IMPORTING[0].2);
+                self.store_credentials(IMPORT_EXAMPLES[0].2);
                 get(&self.credentials())
             }
             Keyed::RunAction => {
-                self.store_credentials(IMPORTING[0].2);
+                self.store_credentials(IMPORT_EXAMPLES[0].2);
                 script(&self.api, &[(201, json!({"number": 1347}))]);
                 let path = format!("{}/actions/issuesCreate", at(&self.ids[2]));
-                with_body(self.api.request("POST", &path), INPUTS[0].2)
+                with_body(self.api.request("POST", &path), INPUT_EXAMPLES[0].2)
             }
             Keyed::ProxyGet
             | Keyed::ProxyPost
             | Keyed::ProxyPut
             | Keyed::ProxyPatch
             | Keyed::ProxyDelete => {
-                self.store_credentials(IMPORTING[0].2);
+                self.store_credentials(IMPORT_EXAMPLES[0].2);
                 script(&self.api, &[(200, json!({"login": "octocat"}))]);
                 let path = format!("{}/proxy/user", at(&self.ids[2]));
                 self.api.request(endpoint.spec().method.as_str(), &path)
             }
             Keyed::Connect => {
                 self.set_client();
-                self.connect(CONNECTING_ACCOUNT[1].2)
+                self.connect(CONNECT_EXAMPLES[1].2)
             }
             Keyed::ListAttempts => {
                 self.set_client();
-                let sent: Value = serde_json::from_str(CONNECTING_ACCOUNT[0].2).unwrap();
-                let (_, link) = begin(&self.api, &sent);
-                refuse(&self.api, &link, "access_denied");
+                let sent: Value = serde_json::from_str(CONNECT_EXAMPLES[0].2).unwrap();
+                let (_, link) = start_attempt(&self.api, &sent);
+                decline_at_platform(&self.api, &link, "access_denied");
                 get("/v1/vault/connect")
             }
             Keyed::GetAttempt => {
                 self.set_client();
-                let sent: Value = serde_json::from_str(CONNECTING_ACCOUNT[0].2).unwrap();
-                let (id, link) = begin(&self.api, &sent);
+                let sent: Value = serde_json::from_str(CONNECT_EXAMPLES[0].2).unwrap();
+                let (id, link) = start_attempt(&self.api, &sent);
                 let tokens =
                     json!({"access_token": "example-access-token", "token_type": "bearer"});
-                agree(&self.api, &link, &tokens);
+                consent_at_platform(&self.api, &link, &tokens);
                 get(&format!("/v1/vault/connect/{id}"))
             }
             Keyed::ListOauthClients => {
@@ -299,7 +299,7 @@ impl Fixture {
             }
             Keyed::ReplayEvents => {
                 let path = format!("{}/replay", self.webhook());
-                with_body(self.api.request("POST", &path), REPLAYING[0].2)
+                with_body(self.api.request("POST", &path), REPLAY_EXAMPLES[0].2)
             }
             Keyed::ListDeliveries => {
                 let path = self.webhook();
@@ -326,8 +326,8 @@ impl Fixture {
                 let id = self.sign_in();
                 let client = agents::register(&self.api, &id);
                 let browser = agents::Browser::default();
-                let request = agents::sent_to_app(&self.api, &id, &browser, &client);
-                let mut sent: Value = serde_json::from_str(GRANTING[0].2).unwrap();
+                let request = agents::start_app_sign_in(&self.api, &id, &browser, &client);
+                let mut sent: Value = serde_json::from_str(GRANT_EXAMPLES[0].2).unwrap();
                 sent["request"] = request.into();
                 with_body(self.api.request("POST", GRANTS), &sent.to_string())
             }
@@ -338,7 +338,7 @@ impl Fixture {
                 self.api.request("DELETE", &format!("{GRANTS}/{id}"))
             }
             Keyed::GetBranding => {
-                self.api.send(&self.put(BRANDING, BRANDINGS[0].2));
+                self.api.send(&self.put(BRANDING, BRANDING_EXAMPLES[0].2));
                 get(BRANDING)
             }
             Keyed::GetConsoleSignIn => {
@@ -422,7 +422,7 @@ pub fn audit_actions(endpoint: Keyed) -> Result<Vec<String>, &'static str> {
         Keyed::CheckConnection => return Err("what comes out is not the caller's doing"),
         Keyed::TestWebhook | Keyed::ReplayEvents => return Err("it only sends"),
         Keyed::CreateSession => return Err("it stores nothing"),
-        endpoint if endpoint.is_call() => return Err("calls to platforms are events"),
+        endpoint if endpoint.calls_platform() => return Err("calls to platforms are events"),
         endpoint if endpoint.spec().method == Method::Get => return Err("it reads"),
         endpoint => return Ok(vec![action_of_name(endpoint.name())]),
     };

@@ -15,7 +15,7 @@ use connector_vault::openapi::json::{Members as _, to_source};
 use connector_vault::openapi::{self, RecordedResponses};
 use serde_json::Value;
 
-use crate::derived::assert_current;
+use crate::generated_files::assert_up_to_date;
 use crate::support::{Api, anonymous, body, with_header};
 
 const DOCUMENT: &str = "www/public/v1/openapi.json";
@@ -27,7 +27,7 @@ const PATH: &str = "/v1/openapi.json";
 
 /// The service's current responses, and the document that contains them. Both take seconds, so the
 /// tests share them.
-static NOW: LazyLock<(RecordedResponses, Value)> = LazyLock::new(|| {
+static CURRENT: LazyLock<(RecordedResponses, Value)> = LazyLock::new(|| {
     let responses = samples::responses();
     let document = openapi::document(&responses);
     (responses, document)
@@ -35,7 +35,7 @@ static NOW: LazyLock<(RecordedResponses, Value)> = LazyLock::new(|| {
 
 #[test]
 fn the_committed_document_matches_the_service() {
-    let (responses, document) = &*NOW;
+    let (responses, document) = &*CURRENT;
     let recorded = serde_json::to_string_pretty(responses).unwrap() + "\n";
     let document = to_source(document);
     let pages = openapi::problem_pages::pages();
@@ -44,7 +44,7 @@ fn the_committed_document_matches_the_service() {
     for (path, now) in
         [(ANSWERS.to_owned(), recorded), (DOCUMENT.to_owned(), document)].into_iter().chain(pages)
     {
-        assert_current(&path, &now, "WRITE_OPENAPI", "openapi");
+        assert_up_to_date(&path, &now, "WRITE_OPENAPI", "openapi");
     }
     let files = fs::read_dir(PAGES).unwrap().map(|file| file.unwrap().file_name());
     let pages_there = files.filter(|name| name.to_string_lossy().ends_with(".html")).count();
@@ -53,7 +53,7 @@ fn the_committed_document_matches_the_service() {
 
 #[test]
 fn the_document_lists_exactly_the_routes() {
-    let (_, document) = &*NOW;
+    let (_, document) = &*CURRENT;
     let paths = document.get("paths").unwrap();
     for path in paths.names() {
         let Route::Resource(resource) = Route::parse(path) else { panic!("{path} leads nowhere") };
@@ -71,12 +71,12 @@ fn the_document_lists_exactly_the_routes() {
 #[test]
 fn the_introduction_lists_all_scopes_and_limits() {
     for scope in connector_vault::terms::Scope::ALL {
-        assert!(openapi::ABOUT.contains(&format!("`{}`", scope.as_str())), "{scope:?}");
+        assert!(openapi::DESCRIPTION.contains(&format!("`{}`", scope.as_str())), "{scope:?}");
     }
     let limits = ["64 KiB", "1 to 500, 20 unless given"];
     assert_eq!(connector_vault::http::message::MAX_BODY >> 10, 64);
     assert_eq!((paging::DEFAULT_LIMIT, paging::MAX_LIMIT), (20, 500));
-    assert!(limits.iter().all(|limit| openapi::ABOUT.contains(limit)));
+    assert!(limits.iter().all(|limit| openapi::DESCRIPTION.contains(limit)));
 }
 
 /// The document is a static asset of the site. The service handles all methods other than `GET`.

@@ -8,10 +8,10 @@ use connector_vault::http::endpoint::{Endpoint, Keyed, Open};
 use connector_vault::http::message::Body;
 use connector_vault::http::problem::Code;
 use connector_vault::http::{Config, Request, Response, Service};
-use connector_vault::openapi::agents::SIGNING_IN;
-use connector_vault::openapi::connect::{CLIENTS, CONNECTING_ACCOUNT, IMPORTING};
-use connector_vault::openapi::connections::CREATING;
-use connector_vault::openapi::console::SIGNING_IN as CONSOLE_SIGN_INS;
+use connector_vault::openapi::agents::SIGN_IN_EXAMPLES;
+use connector_vault::openapi::connect::{CLIENT_EXAMPLES, CONNECT_EXAMPLES, IMPORT_EXAMPLES};
+use connector_vault::openapi::connections::CREATE_EXAMPLES;
+use connector_vault::openapi::console::SIGN_IN_EXAMPLES as CONSOLE_SIGN_INS;
 use connector_vault::openapi::recorded_responses::{
     EndpointResponses, RecordedResponse, RecordedResponses,
 };
@@ -29,14 +29,14 @@ pub fn responses() -> RecordedResponses {
     let endpoints = Endpoint::ALL.iter().filter_map(|endpoint| {
         let recorded = match endpoint {
             Endpoint::Open(Open::Health) => EndpointResponses {
-                success: reply(&Fixture::new().api.send(&anonymous("GET", "/health"))),
+                successful_response: reply(&Fixture::new().api.send(&anonymous("GET", "/health"))),
                 others: Vec::new(),
                 not_modified: None,
                 problems: BTreeMap::new(),
             },
             Endpoint::Open(_) => return None,
             Endpoint::Keyed(keyed) => EndpointResponses {
-                success: reply(&success(*keyed)),
+                successful_response: reply(&successful_response(*keyed)),
                 others: other_responses(*keyed).iter().map(reply).collect(),
                 not_modified: not_modified(*keyed).as_ref().map(reply),
                 problems: Code::ALL
@@ -51,7 +51,7 @@ pub fn responses() -> RecordedResponses {
     RecordedResponses {
         endpoints: endpoints.collect(),
         whoami_of_token: reply(&whoami_of_token()),
-        created: CREATING.iter().map(|(_, _, document)| reply(&created(document))).collect(),
+        created: CREATE_EXAMPLES.iter().map(|(_, _, document)| reply(&created(document))).collect(),
     }
 }
 
@@ -65,7 +65,7 @@ fn reply(response: &Response) -> RecordedResponse {
 }
 
 /// The response to a successful request.
-fn success(endpoint: Keyed) -> Response {
+fn successful_response(endpoint: Keyed) -> Response {
     let fixture = Fixture::new();
     let response = fixture.api.send(&fixture.request(endpoint));
     assert!(response.status < 300, "{endpoint:?}: {}", body(&response));
@@ -79,13 +79,13 @@ fn other_responses(endpoint: Keyed) -> Vec<Response> {
     fixture.set_client();
     match endpoint {
         Keyed::Connect => {
-            let again = json!({
+            let reconnect_body = json!({
                 "connection": fixture.ids[2], "authMethod": "token", "fields": {"token": "example-token"},
             });
-            let reconnected = send(&fixture.connect(&again.to_string()));
-            vec![reconnected, send(&fixture.connect(CONNECTING_ACCOUNT[0].2))]
+            let reconnected = send(&fixture.connect(&reconnect_body.to_string()));
+            vec![reconnected, send(&fixture.connect(CONNECT_EXAMPLES[0].2))]
         }
-        Keyed::SetOauthClient => vec![send(&fixture.put(CLIENT, CLIENTS[0].2))],
+        Keyed::SetOauthClient => vec![send(&fixture.put(CLIENT, CLIENT_EXAMPLES[0].2))],
         Keyed::SetConsoleSignIn => {
             console::serve_example(&fixture.api);
             let put = || send(&fixture.put(console::SIGN_IN, CONSOLE_SIGN_INS[0].2));
@@ -94,7 +94,7 @@ fn other_responses(endpoint: Keyed) -> Vec<Response> {
         }
         Keyed::SetAgentSignIn => {
             fixture.sign_in();
-            vec![send(&fixture.put(SIGN_IN, SIGNING_IN[0].2))]
+            vec![send(&fixture.put(SIGN_IN, SIGN_IN_EXAMPLES[0].2))]
         }
         _ => Vec::new(),
     }
@@ -199,7 +199,9 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
         Code::InvalidParameter if endpoint == Keyed::ListEvents => {
             request.query = "types=connection.broken&limit=1000".into();
         }
-        Code::InvalidParameter if endpoint.spec().query.is_empty() && endpoint.takes_bookmark() => {
+        Code::InvalidParameter
+            if endpoint.spec().query.is_empty() && endpoint.supports_bookmark() =>
+        {
             request = with_header(request, "x-vault-bookmark", "yesterday's");
         }
         Code::RepeatedParameter => request.query = "limit=10&limit=50".into(),
@@ -211,8 +213,9 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             request.query = "tags=eu,billing&tagsMatch=any".into();
         }
         Code::InvalidBody => {
-            let bad = json!({"platform": "githb", "tags": ["eu", " billing"], "nme": "Ann"});
-            request.body = Body::Whole(bad.to_string().into());
+            let invalid_body =
+                json!({"platform": "githb", "tags": ["eu", " billing"], "nme": "Ann"});
+            request.body = Body::Whole(invalid_body.to_string().into());
         }
         Code::MissingKey => request.headers.retain(|(name, _)| name != SECRET_HEADER),
         Code::InvalidKey => set_key(&mut request, "sk_test_mistyped"),
@@ -288,7 +291,7 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             let sql = "UPDATE connections SET state = 'failed', active = 0";
             fixture.api.env.database.execute(sql, []).unwrap();
         }
-        Code::RefreshFailed if endpoint.is_call() || endpoint == Keyed::GetCredentials => {
+        Code::RefreshFailed if endpoint.calls_platform() || endpoint == Keyed::GetCredentials => {
             fixture.set_client();
             let known = (200, json!({"id": 7, "login": "eve"}));
             script(&fixture.api, &[known.clone(), known]);
@@ -306,11 +309,11 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
         }
         Code::NotCheckable if endpoint == Keyed::CheckConnection => fixture.remove_github(),
         Code::CredentialsHeld if endpoint == Keyed::SetConnectionState => {
-            fixture.store_credentials(IMPORTING[0].2);
+            fixture.store_credentials(IMPORT_EXAMPLES[0].2);
         }
         Code::OauthClientMissing => {
             fixture.api.env.database.execute("DELETE FROM oauth_clients", []).unwrap();
-            request.body = Body::Whole(CONNECTING_ACCOUNT[0].2.into());
+            request.body = Body::Whole(CONNECT_EXAMPLES[0].2.into());
         }
         // If a check is inconclusive, credentials that a user enters are stored, but the app's own
         // token can't be obtained.
@@ -321,7 +324,7 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
         Code::CredentialsRejected if matches!(endpoint, Keyed::Connect | Keyed::SetCredentials) => {
             script(&fixture.api, &[(401, json!({}))]);
             if endpoint == Keyed::SetCredentials {
-                request.body = Body::Whole(IMPORTING[1].2.into());
+                request.body = Body::Whole(IMPORT_EXAMPLES[1].2.into());
             }
         }
         Code::ConnectionExists => {

@@ -31,7 +31,7 @@ fn whoami_shows_the_token_restriction() {
 fn tokens_cannot_create_tokens_and_paths_stay_hidden() {
     let api = api();
     let token =
-        api.token(&json!({"identity": "ann", "scopes": Scope::OF_TOKENS.map(Scope::as_str)}));
+        api.token(&json!({"identity": "ann", "scopes": Scope::TOKEN_SCOPES.map(Scope::as_str)}));
     let response =
         api.send(&with_body(as_secret(&token, "POST", SESSIONS), r#"{"identity":"bob"}"#));
     assert_eq!((response.status, code(&response).as_str()), (403, "insufficient_scope"));

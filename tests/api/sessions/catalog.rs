@@ -12,7 +12,7 @@ fn the_catalog_shows_a_tokens_platforms_only() {
     let api = api();
     let all = api.token(&json!({"identity": "ann"}));
     let input = json!({"identity": "ann", "platforms": ["zeta", "alpha", "nothing"]});
-    let limited = api.token_for_removed_platforms(&["nothing"], &input);
+    let limited_token = api.token_with_removed_platforms(&["nothing"], &input);
     let get = |token: &str, query: &str| api.get_as(token, &format!("{CONNECTORS}{query}"));
     let platforms = |response: &Response| {
         let total = body(response)["total"].as_u64().unwrap();
@@ -37,7 +37,7 @@ fn the_catalog_shows_a_tokens_platforms_only() {
     ] {
         for _ in 0..2 {
             assert_eq!(
-                platforms(&get(&limited, query)),
+                platforms(&get(&limited_token, query)),
                 (expected.iter().map(|name| (*name).to_owned()).collect(), total),
                 "{query}"
             );
@@ -53,15 +53,15 @@ fn the_catalog_shows_a_tokens_platforms_only() {
     let actions = |token: &str, platform: &str| {
         api.get_as(token, &format!("/v1/available-actions/{platform}"))
     };
-    assert_eq!(actions(&limited, "ALPHA").body, api.get("/v1/available-actions/alpha").body);
+    assert_eq!(actions(&limited_token, "ALPHA").body, api.get("/v1/available-actions/alpha").body);
     for (platform, expected) in
         [("alpha-two", Some(json!(["alpha"]))), ("epsilon", None), ("zta", Some(json!(["zeta"])))]
     {
-        let response = actions(&limited, platform);
+        let response = actions(&limited_token, platform);
         assert_eq!((response.status, code(&response).as_str()), (404, "platform_not_found"));
         assert_eq!(body(&response).get("suggestions").cloned(), expected, "{platform}");
     }
-    let none = api.token_for_removed_platforms(
+    let none = api.token_with_removed_platforms(
         &["nothing"],
         &json!({"identity": "ann", "platforms": ["nothing"]}),
     );

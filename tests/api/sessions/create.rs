@@ -55,9 +55,9 @@ fn a_token_expires_no_later_than_its_key() {
     for (left, ends) in [(59_999, 59_999), (900_000, 900_000), (900_001, 900_000)] {
         let end = Some(api.env.now.get() + left);
         let key = api.env.key("acme", Environment::Test, &Scope::ALL, end);
-        let made = body(&api.send(&token_request(&key, &json!({"identity": "ann"}))));
+        let created = body(&api.send(&token_request(&key, &json!({"identity": "ann"}))));
         let expected = connector_vault::util::rfc3339::rfc3339(api.env.now.get() + ends).unwrap();
-        assert_eq!(made["expiresAt"], json!(expected), "{left}");
+        assert_eq!(created["expiresAt"], json!(expected), "{left}");
     }
 }
 
@@ -164,7 +164,7 @@ fn the_longest_token_fits_a_header() {
     };
     let mut input = json!({
         "identity": "\u{10ffff}".repeat(256), "identityType": "organization", "platforms": platforms, "ttlSeconds": 3600,
-        "scopes": Scope::OF_TOKENS.map(Scope::as_str),
+        "scopes": Scope::TOKEN_SCOPES.map(Scope::as_str),
     });
     assert!(api.token(&input).len() < MAX_TOKEN);
     input["identity"] = json!("\"\\".repeat(128));
@@ -214,7 +214,7 @@ fn the_longest_token_fits_a_header() {
 #[test]
 fn scopes_are_a_subset_of_the_keys_scopes() {
     let api = api();
-    let ask = |scopes: &[Scope], input: &Value| {
+    let send_request = |scopes: &[Scope], input: &Value| {
         let key = api.env.key("acme", Environment::Test, scopes, None);
         api.send(&token_request(&key, input))
     };
@@ -240,7 +240,7 @@ fn scopes_are_a_subset_of_the_keys_scopes() {
         if let Some(expected) = expected {
             input["scopes"] = json!(expected);
         }
-        let response = ask(&scopes, &input);
+        let response = send_request(&scopes, &input);
         assert_eq!((response.status, &body(&response)["scopes"]), (201, &json!(given)));
     }
     for (scopes, expected, lacking) in [
@@ -248,7 +248,7 @@ fn scopes_are_a_subset_of_the_keys_scopes() {
         (vec![create], vec!["connections:write", "catalog:read"], "catalog:read"),
         (vec![read, write, catalog], vec!["catalog:read"], "sessions:create"),
     ] {
-        let response = ask(&scopes, &json!({"identity": "ann", "scopes": expected}));
+        let response = send_request(&scopes, &json!({"identity": "ann", "scopes": expected}));
         assert_eq!((response.status, code(&response).as_str()), (403, "insufficient_scope"));
         let detail = format!("This API key lacks the scope `{lacking}`.");
         assert_eq!(body(&response)["detail"], json!(detail));

@@ -34,17 +34,17 @@ pub fn token_request(key: &ApiKey, document: &Value) -> Request {
 impl Api {
     /// Publishes the small catalog with these additional platforms, and waits until the service
     /// reads it.
-    fn publish_with<T: AsRef<str>>(&self, more: &[T]) {
-        let more = more.iter().map(|platform| {
+    fn publish_with<T: AsRef<str>>(&self, extra: &[T]) {
+        let extra = extra.iter().map(|platform| {
             let platform = platform.as_ref();
             (connector(platform, platform, "Other", 0), false, Vec::new())
         });
-        self.env.publish(small_catalog().into_iter().chain(more).collect());
+        self.env.publish(small_catalog().into_iter().chain(extra).collect());
         self.env.wait(CURRENT_MS + 1);
     }
 
     /// Creates a token for platforms that are then removed from the catalog.
-    fn token_for_removed_platforms(&self, gone: &[&str], input: &Value) -> String {
+    fn token_with_removed_platforms(&self, gone: &[&str], input: &Value) -> String {
         self.publish_with(gone);
         let token = self.token(input);
         self.publish_with::<&str>(&[]);

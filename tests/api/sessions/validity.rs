@@ -38,7 +38,7 @@ fn session_secrets_can_be_rotated() {
 fn refuses_every_flipped_bit() {
     let api = api();
     let input = json!({
-        "identity": "ann", "identityType": "user", "platforms": ["alpha"], "scopes": Scope::OF_TOKENS.map(Scope::as_str),
+        "identity": "ann", "identityType": "user", "platforms": ["alpha"], "scopes": Scope::TOKEN_SCOPES.map(Scope::as_str),
     });
     let token = api.token(&input);
     assert_eq!(api.get_as(&token, WHOAMI).status, 200);
@@ -166,8 +166,8 @@ fn tokens_end_with_their_key() {
         "DELETE FROM api_keys",
     ] {
         let api = api();
-        let token =
-            api.token(&json!({"identity": "ann", "scopes": Scope::OF_TOKENS.map(Scope::as_str)}));
+        let token = api
+            .token(&json!({"identity": "ann", "scopes": Scope::TOKEN_SCOPES.map(Scope::as_str)}));
         let id = api.create(&minimal("ann"))["id"].as_str().unwrap().to_owned();
         let requests = || {
             vec![
@@ -199,7 +199,7 @@ fn tokens_end_with_their_key() {
 }
 
 #[test]
-fn all_refusals_look_the_same() {
+fn all_refused_tokens_get_the_same_response() {
     let api = api();
     let input = json!({"identity": "ann", "origins": ["https://a.example"], "ttlSeconds": 60});
     let token = api.token(&input);

@@ -113,7 +113,7 @@ fn lists_respect_the_token_restriction() {
 }
 
 #[test]
-fn connections_outside_the_restriction_look_unknown() {
+fn connections_outside_the_restriction_are_not_found() {
     let api = api();
     let rows = vault(&api);
     for input in [
@@ -148,20 +148,22 @@ fn connections_outside_the_restriction_look_unknown() {
                     ("if-match", format!("\"{id}-1\"")),
                     ("if-none-match", "*".to_owned()),
                 ] {
-                    let ask = |id: &str| {
+                    let send_request = |id: &str| {
                         let path = at(id) + part;
                         with_header(with_body(as_secret(&token, method, &path), sent), name, &value)
                     };
                     if sees {
                         if method == "GET" && name == "x-nothing" {
-                            assert_eq!(body(&api.send(&ask(id))), *row);
+                            assert_eq!(body(&api.send(&send_request(id))), *row);
                         }
                         continue;
                     }
                     let before = api.env.dump();
-                    assert_eq!(api.cost(&ask(id)).2, 1);
-                    let (existing, unknown) =
-                        (comparable(&api.send(&ask(id))), comparable(&api.send(&ask(UNKNOWN_ID))));
+                    assert_eq!(api.cost(&send_request(id)).2, 1);
+                    let (existing, unknown) = (
+                        comparable(&api.send(&send_request(id))),
+                        comparable(&api.send(&send_request(UNKNOWN_ID))),
+                    );
                     assert_eq!((existing.0, &existing), (404, &unknown), "{method} {input}");
                     assert_eq!(api.env.dump(), before);
                 }
@@ -189,7 +191,7 @@ fn connections_outside_the_restriction_look_unknown() {
 #[test]
 fn a_token_creates_connections_for_its_identity_only() {
     let api = api();
-    let token = api.token_for_removed_platforms(&["gone"], &json!({
+    let token = api.token_with_removed_platforms(&["gone"], &json!({
         "identity": "ann", "identityType": "user", "platforms": ["alpha", "gone"], "scopes": ["connections:write"],
     }));
     let post = |document: &Value| {

@@ -162,8 +162,8 @@ impl Agents {
                 if let Some(only) = only {
                     input["platforms"] = json!([only]);
                 }
-                let made = self.api.send(&token_request(key, &input));
-                let secret = body(&made)["token"].as_str().unwrap().to_owned();
+                let created_response = self.api.send(&token_request(key, &input));
+                let secret = body(&created_response)["token"].as_str().unwrap().to_owned();
                 self.callers.push(Agent { secret, tenant, user: Some((identity, only)), scopes });
             }
         }
@@ -176,10 +176,10 @@ impl Agents {
         caller_index: usize,
         name: &str,
         arguments: &Value,
-        more: &Value,
+        extra: &Value,
     ) -> Option<Value> {
         let agent = &self.callers[caller_index];
-        let is_latest = !more.is_null() || self.rng.percent(50);
+        let is_latest = !extra.is_null() || self.rng.percent(50);
         let mut params = json!({"name": name, "arguments": arguments});
         let secret = if self.rng.percent(50) {
             ("authorization", format!("Bearer {}", agent.secret))
@@ -196,7 +196,7 @@ impl Agents {
             headers.push(("mcp-method", "tools/call".to_owned()));
             headers.push(("mcp-name", name.to_owned()));
         }
-        for (member, value) in more.as_object().into_iter().flatten() {
+        for (member, value) in extra.as_object().into_iter().flatten() {
             params[member] = value.clone();
         }
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});

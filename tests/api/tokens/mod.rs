@@ -63,7 +63,7 @@ impl Token {
         self.platforms.as_ref().is_none_or(|own| own.iter().any(|own| own == platform))
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn has_same_list(&self, other: &Self) -> bool {
         let restriction = |token: &Self| {
             (
                 token.key,
@@ -187,9 +187,9 @@ impl Simulation {
         let platforms = if rng.percent(40) { random_subset(rng, &PLATFORMS) } else { None };
         let origins = if rng.percent(30) { random_subset(rng, &ORIGINS) } else { None };
         let ttl = 60 + rng.next() % 600;
-        let requested: Option<Vec<Scope>> = rng
-            .percent(80)
-            .then(|| Scope::OF_TOKENS.into_iter().filter(|_| rng.percent(75)).collect::<Vec<_>>());
+        let requested: Option<Vec<Scope>> = rng.percent(80).then(|| {
+            Scope::TOKEN_SCOPES.into_iter().filter(|_| rng.percent(75)).collect::<Vec<_>>()
+        });
         let requested = requested.filter(|requested| !requested.is_empty());
         let mut document = json!({"identity": identity, "ttlSeconds": ttl});
         for (name, value) in [
@@ -423,7 +423,7 @@ fn tokens_reach_only_what_they_allow() {
         }
     }
     simulation.assert_nothing_else_changed();
-    assert_eq!(crate::counted::miscounts(&simulation.api.env), [""; 0]);
+    assert_eq!(crate::counters::wrong_counters(&simulation.api.env), [""; 0]);
     let Counts {
         refused,
         lacking,

@@ -42,7 +42,7 @@ impl Simulation {
     pub(super) fn follow(&mut self, token: &Token) {
         let Some(given) = self.cursors.get(self.rng.below(300)).cloned() else { return };
         let alike: Vec<Token> =
-            self.tokens.iter().filter(|other| other.is_alike(&given.token)).cloned().collect();
+            self.tokens.iter().filter(|other| other.has_same_list(&given.token)).cloned().collect();
         let token = if alike.is_empty() || self.rng.percent(30) {
             token.clone()
         } else {
@@ -56,7 +56,7 @@ impl Simulation {
         let Some(response) = self.send(&token, request, Some(Scope::ConnectionsRead)) else {
             return;
         };
-        if token.is_alike(&given.token) {
+        if token.has_same_list(&given.token) {
             let document = body(&response);
             let own = self.visible_connections(&token);
             assert_eq!((response.status, &document["page"]), (200, &json!(given.page + 1)));

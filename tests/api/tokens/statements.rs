@@ -6,18 +6,18 @@ use std::fs;
 use std::path::Path;
 
 /// A file with statements on the table.
-struct Place {
+struct StatementFile {
     file: &'static str,
     statements: usize,
     /// How the file restricts tokens, or why no token is involved.
     reason: &'static str,
 }
 
-const fn place(file: &'static str, statements: usize, reason: &'static str) -> Place {
-    Place { file, statements, reason }
+const fn place(file: &'static str, statements: usize, reason: &'static str) -> StatementFile {
+    StatementFile { file, statements, reason }
 }
 
-const PLACES: [Place; 15] = [
+const STATEMENT_FILES: [StatementFile; 15] = [
     place(
         "agents/approval.rs",
         3,
@@ -100,8 +100,8 @@ fn every_statement_on_connections_restricts_tokens_or_has_a_reason() {
     let mut found = BTreeMap::new();
     count(Path::new("src"), &mut found);
     let known: BTreeMap<String, usize> =
-        PLACES.iter().map(|place| (place.file.to_owned(), place.statements)).collect();
-    assert!(PLACES.iter().all(|place| !place.reason.is_empty()));
+        STATEMENT_FILES.iter().map(|place| (place.file.to_owned(), place.statements)).collect();
+    assert!(STATEMENT_FILES.iter().all(|place| !place.reason.is_empty()));
     assert_eq!(
         found, known,
         "use `Sql::push_connection` or `Sql::guard_connection`, and name the place"

@@ -71,11 +71,11 @@ pub fn text() -> String {
         write!(text, "\n/** {about} */\nexport interface {name} {{\n").unwrap();
         for parameter in endpoint.spec().query {
             let about = description(parameter, *iterates);
-            let (name, kind) = (parameter.name, kind(parameter));
+            let (name, value_type) = (parameter.name, value_type(parameter));
             let member = if parameter.is_required {
-                format!("{name}: {kind};")
+                format!("{name}: {value_type};")
             } else {
-                format!("{name}?: {kind} | undefined;")
+                format!("{name}?: {value_type} | undefined;")
             };
             writeln!(text, "{}\n  {member}", comment(&about)).unwrap();
         }
@@ -114,7 +114,7 @@ fn description(parameter: &Parameter, iterates: bool) -> String {
 }
 
 /// The TypeScript type of a parameter's value.
-fn kind(parameter: &Parameter) -> String {
+fn value_type(parameter: &Parameter) -> String {
     let union_of = |names: &[&str]| {
         let known = enumerations().into_iter().find(|(_, values)| values == names);
         known.map_or_else(

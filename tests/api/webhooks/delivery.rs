@@ -173,8 +173,8 @@ fn a_delivery_fails_after_ten_attempts_and_a_webhook_after_five_days() {
     fail(&api, &late);
     assert_eq!(receiver.take().len(), 0);
     let replay = json!({"from": "evt_0000000000001"});
-    let refused = send(&api, "POST", &path(&webhook, "/replay"), &replay);
-    assert_eq!(body(&refused)["code"], "webhook_inactive");
+    let refusal = send(&api, "POST", &path(&webhook, "/replay"), &replay);
+    assert_eq!(body(&refusal)["code"], "webhook_inactive");
     receiver.respond(|_| status(204));
     let enabled = body(&send(&api, "PATCH", &path(&webhook, ""), &json!({"active": true})));
     assert_eq!((&enabled["disabled"], &enabled["failingSince"]), (&Value::Null, &Value::Null));
@@ -382,9 +382,9 @@ fn a_replay_delivers_a_range_of_events_again() {
     assert_eq!(first, json!({"queued": 1000, "next": id(1002)}));
     let rest = json!({"from": first["next"]});
     // Further replays fail until some of these deliveries are done.
-    let refused = send(&api, "POST", &path(&webhook, "/replay"), &rest);
-    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("60")));
-    assert_eq!(body(&refused)["code"], "too_many_requests");
+    let refusal = send(&api, "POST", &path(&webhook, "/replay"), &rest);
+    assert_eq!((refusal.status, refusal.header("retry-after")), (429, Some("60")));
+    assert_eq!(body(&refusal)["code"], "too_many_requests");
     let pending =
         "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL WHERE event_id > ?1";
     api.env.database.execute(pending, [101]).unwrap();
@@ -568,9 +568,9 @@ fn deliveries_are_filtered_by_state_and_only_those_are_read() {
         (&rest["rows"][0]["event"], rest["rows"].as_array().unwrap().len()),
         (&json!("evt_0000000000001"), 1)
     );
-    let refused = api.get(&path(&webhook, "/deliveries?state=lost"));
+    let refusal = api.get(&path(&webhook, "/deliveries?state=lost"));
     let detail = "`state` must be one of pending, delivered, failed";
-    assert_eq!((refused.status, &body(&refused)["errors"][0]["detail"]), (400, &json!(detail)));
+    assert_eq!((refusal.status, &body(&refusal)["errors"][0]["detail"]), (400, &json!(detail)));
     // The index alone finds the deliveries in list order.
     list("state=failed");
     let requested = api.env.statements.borrow();

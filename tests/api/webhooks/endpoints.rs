@@ -102,8 +102,8 @@ fn rejects_urls_that_are_not_allowed() {
 #[test]
 fn all_faults_of_a_webhook_are_reported() {
     let api = api();
-    let wrong = json!({"url": "http://a.example", "types": ["connection.failed", "failed"], "active": 1, "secret": "s"});
-    let response = send(&api, "POST", WEBHOOKS, &wrong);
+    let invalid_body = json!({"url": "http://a.example", "types": ["connection.failed", "failed"], "active": 1, "secret": "s"});
+    let response = send(&api, "POST", WEBHOOKS, &invalid_body);
     let pointers: Vec<_> = body(&response)["errors"]
         .as_array()
         .unwrap()
@@ -124,14 +124,18 @@ fn all_faults_of_a_webhook_are_reported() {
         assert_eq!((response.status, faults(&response).len()), (400, 1), "{types}");
     }
     let webhook = create(&api, &json!({"url": URL}));
-    for wrong in [
+    for invalid_body in [
         json!({}),
         json!({"from": "evt_1"}),
         json!({"from": 1}),
         json!({"from": "evt_0000000000001", "to": ""}),
     ] {
-        let response = send(&api, "POST", &path(&webhook, "/replay"), &wrong);
-        assert_eq!((response.status, code(&response)), (400, "invalid_body".into()), "{wrong}");
+        let response = send(&api, "POST", &path(&webhook, "/replay"), &invalid_body);
+        assert_eq!(
+            (response.status, code(&response)),
+            (400, "invalid_body".into()),
+            "{invalid_body}"
+        );
     }
     assert_eq!(api.get(&path(&webhook, "/deliveries?before=x")).status, 400);
 }
@@ -146,8 +150,8 @@ fn an_environment_has_at_most_twenty_webhooks() {
     assert_eq!((response.status, code(&response)), (409, "webhook_limit".into()));
     assert_eq!(read(&api, WEBHOOKS)["rows"].as_array().unwrap().len(), 20);
     // The other environment has its own webhooks.
-    let live = api.env.key("acme", Environment::Live, &Scope::ALL, None);
-    let request = with_body(as_key(&live, "POST", WEBHOOKS), &json!({"url": URL}).to_string());
+    let live_key = api.env.key("acme", Environment::Live, &Scope::ALL, None);
+    let request = with_body(as_key(&live_key, "POST", WEBHOOKS), &json!({"url": URL}).to_string());
     assert_eq!(api.send(&request).status, 201);
 }
 

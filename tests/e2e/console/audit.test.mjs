@@ -7,12 +7,12 @@ import { key } from "../support/keys.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { proof } from "../support/proof.mjs";
 
-const SETTINGS = `${SCOPES} keys:write audit:read`;
+const SIGN_IN_SETTINGS = `${SCOPES} keys:write audit:read`;
 
 describe("the console: audit log", () => {
   const keys = {
     reader: key({ scopes: "catalog:read connections:read", account: "audited" }),
-    auditor: key({ scopes: SETTINGS, account: "audited" }),
+    auditor: key({ scopes: SIGN_IN_SETTINGS, account: "audited" }),
   };
   let fixture;
   let connection;

@@ -25,7 +25,7 @@ const ACTION = ["title", "key", "method", "platform", "modelName"];
 const STATUSES = ["generally_available", "beta", "alpha", "not_available"];
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-const same = (a, b) => a.toLowerCase() === b.toLowerCase();
+const equalsIgnoringCase = (a, b) => a.toLowerCase() === b.toLowerCase();
 const query = (filter) => new URLSearchParams(filter).toString();
 
 export function catalogLists(fixture) {
@@ -82,7 +82,7 @@ export function catalogLists(fixture) {
       for (const filter of filters) {
         const expected = all.filter((row) =>
           Object.entries(filter).every(([name, value]) =>
-            name === "key" ? row.key === value : same(row[name], value),
+            name === "key" ? row.key === value : equalsIgnoringCase(row[name], value),
           ),
         );
         expectPage(await get(`${CONNECTORS}?${query(filter)}`), { rows: expected, total: expected.length });
@@ -118,7 +118,7 @@ export function catalogLists(fixture) {
       for (const filter of filters) {
         const expected = all.filter((row) =>
           Object.entries(filter).every(([name, value]) =>
-            name === "key" ? row.key === value : same(row[name], value),
+            name === "key" ? row.key === value : equalsIgnoringCase(row[name], value),
           ),
         );
         expectPage(await get(`${path}?limit=500&${query(filter)}`), {
@@ -145,9 +145,9 @@ export function catalogLists(fixture) {
       test(`q=${q} finds exactly the rows with every word`, async () => {
         const all = await walk(get, "/v1/available-actions/github");
         const words = q.toLowerCase().split(/\s+/);
-        const has = (row) =>
+        const containsEachWord = (row) =>
           words.every((word) => [row.title, row.key, row.platform].some((text) => text.toLowerCase().includes(word)));
-        const expected = all.filter(has);
+        const expected = all.filter(containsEachWord);
         const found = await walk(get, `/v1/available-actions/github?${query({ q })}`);
         const keys = (rows) => rows.map((row) => row.key).sort();
         assert.deepEqual(keys(found), keys(expected));

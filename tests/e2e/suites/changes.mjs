@@ -35,7 +35,7 @@ export function changes(fixture) {
   const [owner, reader, writer, live, other] = Object.values(apiKeys).map((key) => new Caller(fixture, key));
   let last = 0;
   /** Creates a connection that no other test changes. */
-  const fresh = async (fields = {}) => {
+  const createConnection = async (fields = {}) => {
     last += 1;
     const input = { platform: "github", identity: `someone-${last}`, identityType: "user", ...fields };
     return expectConnection(await owner.create(input), {}, { status: 201 });
@@ -119,19 +119,19 @@ export function changes(fixture) {
       test(`tags are returned exactly as sent: ${JSON.stringify(tags).slice(0, 60)}`, async () => {
         const {
           connection: { id },
-        } = await fresh({ tags: ["before", "a"] });
+        } = await createConnection({ tags: ["before", "a"] });
         const response = await writer.patch(id, { tags });
         assert.ok(response.text.includes(`"tags":${JSON.stringify(tags)}`), "byte for byte");
         const changed = expectConnection(response, { tags, version: "2" });
         assert.deepEqual(expectConnection(await reader.read(id)), changed);
-        assert.deepEqual((await fresh({ tags })).connection.tags, tags);
+        assert.deepEqual((await createConnection({ tags })).connection.tags, tags);
       });
     }
 
     test("escapes in a body are decoded", async () => {
       const {
         connection: { id },
-      } = await fresh();
+      } = await createConnection();
       const body = String.raw`{"t\u0061gs":["\u0061\u00e9\u2028\ud83d\ude00\/\\\""]}`;
       const { connection } = expectConnection(await owner.patch(id, body), { tags: ['aé\u2028😀/\\"'] });
       expectConnection(await owner.patch(id, ` \n\t{ "tags" : [ "aé\u2028😀/\\\\\\"" ] }\r\n `), {
@@ -140,7 +140,12 @@ export function changes(fixture) {
     });
 
     test("an update changes only the tags, and every list shows it immediately", async () => {
-      const { connection } = await fresh({ tags: ["old", "both"], name: "Seen", state: "degraded", label: "seen" });
+      const { connection } = await createConnection({
+        tags: ["old", "both"],
+        name: "Seen",
+        state: "degraded",
+        label: "seen",
+      });
       const { id } = connection;
       const listed = async (filter) =>
         expectConnections(await reader.list(filter)).rows.map((row) => [row.id, row.version]);
@@ -170,7 +175,7 @@ export function changes(fixture) {
       const tags = ["b", "a", "b"];
       const {
         connection: { id },
-      } = await fresh({ tags });
+      } = await createConnection({ tags });
       const before = expectConnection(await owner.read(id));
       const bodies = [{}, { tags }, " { } ", '{"tags":["b","\\u0061","b"]}'];
       // An empty object changes nothing.
@@ -187,7 +192,7 @@ export function changes(fixture) {
     test("media types are compared without case and parameters", async () => {
       const {
         connection: { id },
-      } = await fresh();
+      } = await createConnection();
       for (const type of [
         "application/json",
         "APPLICATION/JSON",
@@ -203,7 +208,7 @@ export function changes(fixture) {
       let {
         connection: { id },
         etag,
-      } = await fresh();
+      } = await createConnection();
       for (const [n, value] of [
         [1, (tag) => tag],
         [2, (tag) => `"other", ${tag}`],
@@ -216,11 +221,11 @@ export function changes(fixture) {
         assert.notEqual(changed.etag, etag, "each version has its own tag");
         etag = changed.etag;
       }
-      const { etag: foreign } = await fresh();
+      const { etag: otherEtag } = await createConnection();
       const rows = await stored(fixture.database, "changes");
       for (const value of [
         `W/${etag}`,
-        foreign,
+        otherEtag,
         '"other"',
         '""',
         etag.toUpperCase(),
@@ -256,7 +261,7 @@ export function changes(fixture) {
     });
 
     test("setting state and name updates counters and filters, and respects If-Match", async () => {
-      const { connection, etag } = await fresh({ tags: ["put"] });
+      const { connection, etag } = await createConnection({ tags: ["put"] });
       const { id } = connection;
       const failed = expectConnection(await owner.setState(id, { state: "failed", active: false, reason: "revoked" }), {
         ...connection,
@@ -302,7 +307,7 @@ export function changes(fixture) {
       const {
         connection: { id },
         etag,
-      } = await fresh();
+      } = await createConnection();
       for (const value of [etag, `W/${etag}`, "*", `"x", ${etag}`]) {
         const response = await reader.read(id, [["if-none-match", value]]);
         assert.deepEqual([response.status, response.body.length], [304, 0]);
@@ -313,7 +318,7 @@ export function changes(fixture) {
     });
 
     test("a deleted connection disappears everywhere, and its key is free again", async () => {
-      const { connection } = await fresh({ tags: ["short-lived"], name: "Short Lived", active: false });
+      const { connection } = await createConnection({ tags: ["short-lived"], name: "Short Lived", active: false });
       const { id } = connection;
       const total = async () => expectJson(await reader.summary(), 200).total;
       const before = await total();

@@ -14,14 +14,14 @@ import {
   query,
   stored,
 } from "../support/vault.mjs";
-import { proves } from "../support/proof.mjs";
+import { isProof } from "../support/proof.mjs";
 
 const MANY = 50;
-const REQUEST_COUNT = proves ? 1000 : 200;
+const REQUEST_COUNT = isProof ? 1000 : 200;
 const REFUSED = "The API key is unknown, revoked or expired.";
-const times = (count, make) => Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+const repeat = (count, make) => Promise.all(Array.from({ length: count }, (_, i) => make(i)));
 /** Counts responses by status. */
-function tally(responses) {
+function countByStatus(responses) {
   const counts = {};
   for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
@@ -42,7 +42,7 @@ export function concurrency(fixture) {
         connection: { id },
       } = await fresh("patched");
       const sent = Array.from({ length: MANY }, (_, i) => [`tag-${i}`, "all", `tag-${i}`]);
-      const responses = await times(MANY, (i) => caller.patch(id, { tags: sent[i] }));
+      const responses = await repeat(MANY, (i) => caller.patch(id, { tags: sent[i] }));
       const changed = responses.map((response, i) => expectConnection(response, { tags: sent[i] }).connection);
       assert.deepEqual(
         changed.map(({ version }) => Number(version)).sort((a, b) => a - b),
@@ -67,8 +67,8 @@ export function concurrency(fixture) {
         connection: { id },
         etag,
       } = await fresh("matched");
-      const responses = await times(MANY, (i) => caller.patch(id, { tags: [`tag-${i}`] }, [["if-match", etag]]));
-      assert.deepEqual(tally(responses), { 200: 1, 412: MANY - 1 });
+      const responses = await repeat(MANY, (i) => caller.patch(id, { tags: [`tag-${i}`] }, [["if-match", etag]]));
+      assert.deepEqual(countByStatus(responses), { 200: 1, 412: MANY - 1 });
       for (const response of responses.filter(({ status }) => status === 412))
         expectProblem(response, "precondition_failed");
       const winner = expectConnection(
@@ -83,7 +83,7 @@ export function concurrency(fixture) {
         connection: { id },
       } = await fresh("counted");
       let refused = 0;
-      await times(5, async (worker) => {
+      await repeat(5, async (worker) => {
         for (let n = 0; n < 8; ) {
           const { connection, etag } = expectConnection(await caller.read(id));
           const response = await caller.patch(id, { tags: [...connection.tags, `${worker}-${n}`] }, [
@@ -100,10 +100,10 @@ export function concurrency(fixture) {
     });
 
     test("of 30 POSTs with one key, one creates it, and the others return its id", async () => {
-      const responses = await times(30, (i) =>
+      const responses = await repeat(30, (i) =>
         caller.create(input("contested", { name: `try ${i}`, tags: [`try-${i}`] })),
       );
-      assert.deepEqual(tally(responses), { 201: 1, 409: 29 });
+      assert.deepEqual(countByStatus(responses), { 201: 1, 409: 29 });
       const { connection } = expectConnection(
         responses.find(({ status }) => status === 201),
         {},
@@ -119,20 +119,20 @@ export function concurrency(fixture) {
         connection: { id },
         etag,
       } = await fresh("deleted", { tags: ["a", "b"] });
-      const responses = await times(30, (i) => caller.remove(id, i % 2 ? [["if-match", etag]] : []));
-      assert.deepEqual(tally(responses), { 204: 1, 404: 29 });
+      const responses = await repeat(30, (i) => caller.remove(id, i % 2 ? [["if-match", etag]] : []));
+      assert.deepEqual(countByStatus(responses), { 204: 1, 404: 29 });
     });
 
     test("concurrent PATCH, DELETE and POST of one key keep it consistent", async () => {
       const {
         connection: { id },
       } = await fresh("mixed");
-      const responses = await times(60, (i) =>
+      const responses = await repeat(60, (i) =>
         [() => caller.patch(id, { tags: [`m${i}`] }), () => caller.remove(id), () => caller.create(input("mixed"))][
           i % 3
         ](),
       );
-      const counts = tally(responses);
+      const counts = countByStatus(responses);
       assert.deepEqual(
         Object.keys(counts).filter((status) => !["200", "201", "204", "404", "409"].includes(status)),
         [],
@@ -195,7 +195,7 @@ export function concurrency(fixture) {
       const expiringCaller = new Caller(fixture, expiringKey);
       const responses = [];
       while (responses.every(({ status }) => status === 200)) {
-        responses.push(...(await times(10, (i) => expiringCaller.patch(id, { tags: [`e${responses.length + i}`] }))));
+        responses.push(...(await repeat(10, (i) => expiringCaller.patch(id, { tags: [`e${responses.length + i}`] }))));
       }
       const refused = responses.filter(({ status }) => status !== 200);
       for (const response of refused) expectProblem(response, "invalid_key", { detail: REFUSED });
@@ -218,7 +218,7 @@ export function concurrency(fixture) {
         [() => caller.patch(id, "["), 400],
         [() => caller.send("PUT", CONNECTIONS), 405],
       ];
-      const responses = await times(REQUEST_COUNT, (i) => kinds[i % kinds.length][0]());
+      const responses = await repeat(REQUEST_COUNT, (i) => kinds[i % kinds.length][0]());
       responses.forEach((response, i) =>
         assert.equal(response.status, kinds[i % kinds.length][1], response.text.slice(0, 300)),
       );

@@ -5,7 +5,14 @@ import { READ_METHODS, expectHeaders, expectProblem } from "../support/expect.mj
 import { Description } from "../support/openapi.mjs";
 import { Server } from "../support/server.mjs";
 import { store, key } from "../support/keys.mjs";
-import { CONNECTIONS, Caller, LIST_METHODS, ONE_METHODS, expectConnection, connectionPath } from "../support/vault.mjs";
+import {
+  CONNECTIONS,
+  Caller,
+  LIST_METHODS,
+  CONNECTION_METHODS,
+  expectConnection,
+  connectionPath,
+} from "../support/vault.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
 const LIMIT = 20;
@@ -89,7 +96,7 @@ export function configuration(fixture) {
       const caller = new Caller({ server }, keys.page);
       for (const [path, methods, expected] of [
         [CONNECTIONS, LIST_METHODS, ["POST"]],
-        [connectionPath("any"), ONE_METHODS, ["PATCH", "DELETE"]],
+        [connectionPath("any"), CONNECTION_METHODS, ["PATCH", "DELETE"]],
       ]) {
         for (const method of expected) {
           const asks = [

@@ -156,9 +156,9 @@ export function connectAttacks(fixture) {
     test("a state from another browser is rejected, with and without a cookie", async () => {
       const { id, visitor, back, code, link } = await userAtPlatform();
       const { port } = new URL(back);
-      const [bare, busy, forger] = [new Visitor(), (await userAtPlatform()).visitor, new Visitor()];
-      forger.setCookie(port, "__Host-connect", "A".repeat(43));
-      for (const stranger of [bare, busy, forger]) {
+      const [withoutCookie, busy, withForgedCookie] = [new Visitor(), (await userAtPlatform()).visitor, new Visitor()];
+      withForgedCookie.setCookie(port, "__Host-connect", "A".repeat(43));
+      for (const stranger of [withoutCookie, busy, withForgedCookie]) {
         assert.deepEqual(statusAndHeading(await openCallback(stranger, back)), OTHER_BROWSER);
         // Like the state, the link is bound to the visitor's browser.
         assert.deepEqual(statusAndHeading(readPage(await stranger.get(link))), OTHER_BROWSER);
@@ -171,15 +171,15 @@ export function connectAttacks(fixture) {
 
     test("an attempt is visible only in its own account and environment", async () => {
       const visitor = new Visitor();
-      const [mine, theirs, lives] = [
+      const [testAttempt, otherAccountAttempt, liveAttempt] = [
         await userAtPlatform({ visitor }),
         await userAtPlatform({ visitor, of: otherApp }),
         await userAtPlatform({ visitor, of: liveApp }),
       ];
       for (const [one, owner] of [
-        [mine, app],
-        [theirs, otherApp],
-        [lives, liveApp],
+        [testAttempt, app],
+        [otherAccountAttempt, otherApp],
+        [liveAttempt, liveApp],
       ])
         for (const reader of [app, otherApp, liveApp]) {
           const response = await reader.call("GET", `/v1/vault/connect/${one.id}`);
@@ -187,16 +187,18 @@ export function connectAttacks(fixture) {
           else assert.deepEqual([response.status, response.json.code], [404, "attempt_not_found"]);
         }
       // Even in one browser, a state continues only the attempt that it was issued for, regardless of the code.
-      const states = [mine, theirs, lives].map(({ back }) => new URL(back).searchParams.get("state"));
-      await openCallback(visitor, changed(mine.back, { state: states[1] }));
-      const connection = await otherApp.expectConnected(theirs.id);
+      const states = [testAttempt, otherAccountAttempt, liveAttempt].map(({ back }) =>
+        new URL(back).searchParams.get("state"),
+      );
+      await openCallback(visitor, changed(testAttempt.back, { state: states[1] }));
+      const connection = await otherApp.expectConnected(otherAccountAttempt.id);
       assert.equal((await app.call("GET", `/v1/vault/connections/${connection.id}`)).status, 404);
-      assert.equal((await app.askCredentials(connection.id)).status, 404);
-      assert.equal((await liveApp.askCredentials(connection.id)).status, 404);
-      assert.equal((await app.attempt(mine.id)).status, "pending");
+      assert.equal((await app.requestCredentials(connection.id)).status, 404);
+      assert.equal((await liveApp.requestCredentials(connection.id)).status, 404);
+      assert.equal((await app.attempt(testAttempt.id)).status, "pending");
       assert.equal((await app.call("POST", "/v1/vault/connect", { connection: connection.id })).status, 404);
-      await openCallback(visitor, lives.back);
-      assert.equal((await liveApp.expectConnected(lives.id)).environment, "live");
+      await openCallback(visitor, liveAttempt.back);
+      assert.equal((await liveApp.expectConnected(liveAttempt.id)).environment, "live");
     });
 
     test("rejects a response of another authorization server", async () => {
@@ -392,9 +394,9 @@ export function connectAttacks(fixture) {
       });
       secrets.add(token);
       const holder = new App(() => fixture.server, { secret: token });
-      const bobs = await userAtPlatform({ identity: "bob" });
-      await openCallback(bobs.visitor, bobs.back);
-      const bob = await app.expectConnected(bobs.id);
+      const bobsAttempt = await userAtPlatform({ identity: "bob" });
+      await openCallback(bobsAttempt.visitor, bobsAttempt.back);
+      const bob = await app.expectConnected(bobsAttempt.id);
       for (const [input, status, code] of [
         [{ platform: "plain", identity: "bob" }, 403, "insufficient_scope"],
         [{ platform: "plain", identity: "Ann" }, 403, "insufficient_scope"],
@@ -406,7 +408,7 @@ export function connectAttacks(fixture) {
         assert.deepEqual([response.status, response.json.code], [status, code], JSON.stringify(input));
       }
       for (const [method, path] of [
-        ["GET", `/v1/vault/connect/${bobs.id}`],
+        ["GET", `/v1/vault/connect/${bobsAttempt.id}`],
         ["GET", `/v1/vault/connections/${bob.id}`],
       ])
         assert.equal((await holder.call(method, path)).status, 404, path);

@@ -37,7 +37,7 @@ export function connectIdp(fixture) {
   }
 
   /** Expires an access token in storage. */
-  const expire = (id) =>
+  const expireToken = (id) =>
     fixture.database
       .prepare("UPDATE credentials SET expires_at = ? WHERE connection_id = ?")
       .bind(Date.now() - 1, id)
@@ -128,7 +128,7 @@ export function connectIdp(fixture) {
     test(`${MANY} concurrent requests cause one refresh`, async () => {
       const { id } = await connected({ platform: "idp-basic", identity: "crowd" });
       for (let round = 0; round < 3; round += 1) {
-        await expire(id);
+        await expireToken(id);
         const sent = fixture.idp.requests.length;
         const reads = Array.from({ length: MANY }, () => app.credentials(id));
         const tokens = new Set((await Promise.all(reads)).map(({ accessToken }) => accessToken));
@@ -190,8 +190,8 @@ export function connectIdp(fixture) {
       const credentials = await app.credentials(id);
       const { grantId } = await provider.AccessToken.find(credentials.accessToken);
       await provider.RefreshToken.revokeByGrantId(grantId);
-      await expire(id);
-      const response = await app.askCredentials(id);
+      await expireToken(id);
+      const response = await app.requestCredentials(id);
       assert.deepEqual([response.status, response.json.code], [503, "refresh_failed"]);
       assert.ok(Number(response.header("retry-after")) >= 45);
       const status = await app.status(id);

@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 import {
   App,
   Visitor,
-  atPort,
+  callbackAtPort,
   openCallback,
   connectingKey,
   issuedSecrets,
@@ -13,7 +13,7 @@ import {
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
-import { proves } from "../support/proof.mjs";
+import { isProof } from "../support/proof.mjs";
 
 /** The time limits of an exchange and of a refresh. The service treats older ones as interrupted. */
 const [EXCHANGE_MS, LEASE_MS] = [60_000, 30_000];
@@ -58,7 +58,7 @@ export function connectInterrupted(fixture) {
     return rows;
   };
 
-  describe("a service that is killed", { skip: !proves }, () => {
+  describe("a service that is killed", { skip: !isProof }, () => {
     before(async () => {
       await store(fixture.database, [apiKey]);
       await start();
@@ -71,17 +71,17 @@ export function connectInterrupted(fixture) {
       const tokens = freshTokens();
       const { hold, reached, release } = withheld((it) => reply(it, tokens));
       const { id, visitor, back, code } = await userAtPlatform("ann", hold);
-      const lost = visitor.get(back).catch((error) => error);
+      const lostResponse = visitor.get(back).catch((error) => error);
       await reached;
       assert.equal((await app.attempt(id)).status, "pending");
       await kill();
       release();
-      await lost;
+      await lostResponse;
       await start();
       assert.equal((await app.attempt(id)).status, "pending");
       assert.deepEqual([await count("connections"), await count("credentials")], [0, 0]);
       // The user reloads the page in the same browser.
-      const reloaded = atPort(server.port, visitor, back);
+      const reloaded = callbackAtPort(server.port, visitor, back);
       assert.deepEqual([(await openCallback(visitor, reloaded)).status, fixture.stub.requestCount(code)], [409, 1]);
       await fixture.database
         .prepare("UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?")
@@ -108,17 +108,20 @@ export function connectInterrupted(fixture) {
       const connection = await app.expectConnected(id);
       const { hold, reached, release } = withheld((it) => reply(it, freshTokens()));
       fixture.stub.on(first.refresh_token, hold);
-      const lost = app.askCredentials(connection.id, "?refresh=true").catch((error) => error);
+      const lostResponse = app.requestCredentials(connection.id, "?refresh=true").catch((error) => error);
       await reached;
       await kill();
       release();
-      await lost;
+      await lostResponse;
       await start();
       // The old token is still valid, and no other request refreshes it while the lease lasts.
       assert.equal((await app.credentials(connection.id)).accessToken, first.access_token);
       fixture.stub.on(first.refresh_token, (it) => reply(it, second));
-      const busy = await app.askCredentials(connection.id, "?refresh=true");
-      assert.deepEqual([busy.status, busy.json.code, busy.header("retry-after")], [503, "unavailable", "5"]);
+      const unavailableResponse = await app.requestCredentials(connection.id, "?refresh=true");
+      assert.deepEqual(
+        [unavailableResponse.status, unavailableResponse.json.code, unavailableResponse.header("retry-after")],
+        [503, "unavailable", "5"],
+      );
       await fixture.database
         .prepare("UPDATE credentials SET lease_until = lease_until - ? WHERE connection_id = ?")
         .bind(LEASE_MS, connection.id)

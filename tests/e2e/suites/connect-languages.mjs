@@ -1,7 +1,7 @@
 // The connect window in the language of the session or of the browser, up to the page that shows the result.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { button, heading, decline } from "../support/connect.mjs";
+import { button, heading, declineAtProvider } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFits } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -31,7 +31,7 @@ export function connectLanguages(fixture) {
         await page.getByRole("radio", { name: "Mit Both anmelden" }).waitFor();
         await expectAccessibleEverywhere(page, "the form in German");
         await button(page, "Weiter zu Both").click();
-        await decline(page);
+        await declineAtProvider(page);
         // The service renders this page, also in the language of the session.
         await heading(page, "Both wurde nicht verbunden").waitFor();
         assert.equal(await language(page), "de");

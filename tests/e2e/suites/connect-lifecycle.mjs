@@ -5,23 +5,30 @@ import { ConnectionLifecycle } from "../support/connection-lifecycle.mjs";
 import { launch } from "../support/browser.mjs";
 import { connectingKey } from "../support/connecting.mjs";
 import { ALL_SCOPES, store } from "../support/keys.mjs";
-import { proves } from "../support/proof.mjs";
+import { isProof } from "../support/proof.mjs";
 
 /** Timestamp columns of credentials. */
-const TIMES = ["issued_at", "expires_at", "next_attempt_at", "refused_since", "failing_since", "handed_until"];
-const SHIFT = `UPDATE credentials SET ${TIMES.map((time) => `${time} = ${time} - ?1`).join(", ")} WHERE connection_id = ?2`;
+const TIMESTAMP_COLUMNS = [
+  "issued_at",
+  "expires_at",
+  "next_attempt_at",
+  "refused_since",
+  "failing_since",
+  "handed_until",
+];
+const SHIFT_TIMESTAMPS = `UPDATE credentials SET ${TIMESTAMP_COLUMNS.map((time) => `${time} = ${time} - ?1`).join(", ")} WHERE connection_id = ?2`;
 
 export function connectLifecycle(fixture) {
   const key = connectingKey({ account: "alive", scopes: ALL_SCOPES });
   let browser;
 
   async function later(ms, id) {
-    await fixture.database.prepare(SHIFT).bind(ms, id).run();
+    await fixture.database.prepare(SHIFT_TIMESTAMPS).bind(ms, id).run();
     const response = await fixture.server.send("/cdn-cgi/local/scheduled?cron=*+*+*+*+*");
     assert.deepEqual([response.status, response.text], [200, "ok"]);
   }
 
-  describe("the lifecycle of a connection", { skip: !proves }, () => {
+  describe("the lifecycle of a connection", { skip: !isProof }, () => {
     before(async () => {
       await store(fixture.database, [key]);
       // Only the connection of this suite may be due.

@@ -191,7 +191,7 @@ export function connectNonstandardResponses(fixture) {
         ["platform_unavailable", 45],
         ["platform_unavailable", 590],
       ]) {
-        const response = await app.askCredentials(connection.id, "?refresh=true");
+        const response = await app.requestCredentials(connection.id, "?refresh=true");
         assert.deepEqual([response.status, response.json.code], [503, "refresh_failed"], response.text);
         assert.ok(Number(response.header("retry-after")) >= least, response.header("retry-after"));
         assert.equal((await app.credentials(connection.id)).accessToken, second.access_token);

@@ -162,7 +162,7 @@ export function connectOperator(fixture) {
         const refreshed = await rotatedApp.credentials(id, "?refresh=true");
         assert.equal(await fixture.second.userOf(refreshed.headers), "cid");
         // If the new key is missing, the error names it, and nothing is lost.
-        const refused = await app.askCredentials(id);
+        const refused = await app.requestCredentials(id);
         assert.deepEqual([refused.status, refused.json.code], [503, "unavailable"]);
         await fixture.server.logged("the key `new` is needed, but is not in VAULT_KEYS");
         // Restores the keys for the next tests.

@@ -1,7 +1,7 @@
 // `vault.connect` opens the window from an app's page, and returns the connection.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { consent, button, confirm, heading, openWindow, decline } from "../support/connect.mjs";
+import { consent, button, confirm, heading, openWindow, declineAtProvider } from "../support/connect.mjs";
 import { EMPTY_PAGE } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -42,7 +42,7 @@ export function connectPackage(fixture) {
     proof("returns to the window after a failure, and lets the user try again", () =>
       connect("p4@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
-        await decline(popup);
+        await declineAtProvider(popup);
         await heading(popup, "You did not allow access").waitFor();
         assert.equal(popup.url(), `${fixture.connect.baseUrl}/connect`);
         await button(popup, "Try again").click();
@@ -61,7 +61,7 @@ export function connectPackage(fixture) {
           const popup = await openWindow(page, () => button(page, "Connect").click());
           await confirm(popup);
           await button(popup, "Continue to Login").click();
-          await decline(popup);
+          await declineAtProvider(popup);
           await heading(popup, "You did not allow access").waitFor();
           // The next step connects an account, so the window asks again.
           await button(popup, "Try again").click();
@@ -104,7 +104,7 @@ export function connectPackage(fixture) {
     proof("reports that the user declined and closed the window", () =>
       connect("p6@example.com", { platform: "login" }, async (page, popup) => {
         await button(popup, "Continue to Login").click();
-        await decline(popup);
+        await declineAtProvider(popup);
         await heading(popup, "You did not allow access").waitFor();
         await popup.close();
         await waitForText(page, "ConnectError denied with an attempt");

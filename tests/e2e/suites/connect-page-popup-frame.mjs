@@ -9,7 +9,7 @@ import {
   heading,
   openWindow,
   linkConfirmation,
-  decline,
+  declineAtProvider,
 } from "../support/connect.mjs";
 import { expectAccessible } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
@@ -119,7 +119,7 @@ export function connectPagePopupFrame(fixture) {
         const frame = await framedFor(page, "no@example.com");
         const popup = await openWindow(page, () => button(frame, "Continue to Login").click());
         await Promise.race([popup.getByLabel("Account").waitFor(), linkConfirmation(popup, "Login").click()]);
-        await decline(popup);
+        await declineAtProvider(popup);
         await heading(frame, "You did not allow access").waitFor();
         assert.deepEqual((await messages(page)).at(-1), `${fixture.connect.baseUrl} failed`);
         const secondPopup = await openWindow(page, () => button(frame, "Try again").click());

@@ -6,13 +6,13 @@ import { App, Visitor, openCallback, connectingKey, obtainCallback } from "../su
 import { store } from "../support/keys.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
-import { proves } from "../support/proof.mjs";
+import { isProof } from "../support/proof.mjs";
 
-const [ROUNDS, AT_ONCE] = [8, 12];
+const [ROUNDS, CONCURRENT_READS] = [8, 12];
 /** The delay of the platform's responses, so that requests of both processes arrive during a refresh. */
 const RESPONSE_DELAY_MS = 300;
 /** The maximum number of retries of a client. */
-const TIMES = 4;
+const MAX_RETRIES = 4;
 
 export function connectProcesses(fixture) {
   const apiKey = connectingKey({ account: "processes" });
@@ -30,7 +30,7 @@ export function connectProcesses(fixture) {
   const change = (id, sql) =>
     fixture.database.prepare(`UPDATE credentials SET ${sql} WHERE connection_id = ?`).bind(id).run();
 
-  describe("two processes on one storage", { skip: !proves }, () => {
+  describe("two processes on one storage", { skip: !isProof }, () => {
     before(async () => {
       await store(fixture.database, [apiKey]);
       servers.push(await Server.start(fixture.state, fixture.configuration("processes-one")));
@@ -52,7 +52,7 @@ export function connectProcesses(fixture) {
         const isExpired = round % 2 === 1;
         const [issued, left] = [Date.now() - 3_600_000, isExpired ? -1 : 5000];
         await change(id, `issued_at = ${issued}, expires_at = ${Date.now() + left}`);
-        const reads = Array.from({ length: AT_ONCE }, (_, n) => [one, two][n % 2].askCredentials(id));
+        const reads = Array.from({ length: CONCURRENT_READS }, (_, n) => [one, two][n % 2].requestCredentials(id));
         const responses = await Promise.all(reads);
         assert.deepEqual(
           responses.map(({ status }) => status),
@@ -73,7 +73,7 @@ export function connectProcesses(fixture) {
     test("concurrent writes of both succeed once each, after a retry if the database is busy", async () => {
       const create = async (app, n) => {
         const connection = { platform: "plain", identity: `busy ${n}`, identityType: "user" };
-        for (let left = TIMES; ; left -= 1) {
+        for (let left = MAX_RETRIES; ; left -= 1) {
           const response = await app.call("POST", "/v1/vault/connections", connection);
           if (response.status !== 503 || left === 1) return response;
           assert.equal(response.json.code, "unavailable");

@@ -7,14 +7,14 @@ import { store } from "../support/keys.mjs";
 import { CLIENTS, IDP_SCOPES } from "../support/oidc.mjs";
 import { Server } from "../support/server.mjs";
 import { freshTokens, reply } from "../support/stub.mjs";
-import { proof, proves } from "../support/proof.mjs";
+import { proof, isProof } from "../support/proof.mjs";
 
 const READERS = 200;
 const PLATFORM = "idp-basic";
 /** The duration of a refresh lease. */
 const LEASE_MS = 30_000;
 /** For `npm run proof`, the readers' servers have timers that are twice as fast: they wait for a token request for 10 seconds. */
-const TIMERS = proves ? 2 : 1;
+const TIMERS = isProof ? 2 : 1;
 const DEADLINE_MS = 20_000 / TIMERS;
 
 export function connectRace(fixture) {
@@ -39,7 +39,7 @@ export function connectRace(fixture) {
 
   /** Reads credentials. Retries, as documented, if another request's refresh takes longer than a request waits. */
   async function readCredentials(reader, id) {
-    const response = await reader.askCredentials(id);
+    const response = await reader.requestCredentials(id);
     return response.status === 503 && response.json.code === "unavailable" ? readCredentials(reader, id) : response;
   }
 
@@ -72,7 +72,7 @@ export function connectRace(fixture) {
 
   /** The token requests after the first `sent` ones. */
   const requestsSince = (sent) => fixture.idp.requests.slice(sent);
-  const ONCE = [{ grant: "refresh_token" }];
+  const ONE_REFRESH = [{ grant: "refresh_token" }];
 
   const until = async (holds) => {
     while (!holds()) await new Promise((done) => setImmediate(done));
@@ -104,7 +104,7 @@ export function connectRace(fixture) {
         await setRemainingLifetime(id, left);
         const sent = fixture.idp.requests.length;
         const tokens = await expectValid(await read(id), identity);
-        assert.deepEqual(requestsSince(sent), ONCE);
+        assert.deepEqual(requestsSince(sent), ONE_REFRESH);
         const refreshed = (await first.credentials(id)).accessToken;
         assert.ok(tokens.includes(refreshed));
         // After the old token has expired, every read returns the new one.
@@ -132,7 +132,7 @@ export function connectRace(fixture) {
       await expectValid(await reads[slow].responses, slow);
       // The response comes too late for every reader, but the old token that they get is still valid.
       assert.equal((await expectValid(await reads[late].responses, late)).length, 1);
-      assert.deepEqual(requestsSince(sent), [...ONCE, ...ONCE]);
+      assert.deepEqual(requestsSince(sent), [...ONE_REFRESH, ...ONE_REFRESH]);
 
       fixture.idp.responseDelayMs = 0;
       await expectAlive(ids[slow], slow);
@@ -168,7 +168,7 @@ export function connectRace(fixture) {
       const [sent, spent] = [fixture.idp.requests.length, fixture.stub.requestCount(plain)];
       try {
         const lost = [id, other].map((connectionId) =>
-          readers[0].askCredentials(connectionId, "?refresh=true").catch((error) => error),
+          readers[0].requestCredentials(connectionId, "?refresh=true").catch((error) => error),
         );
         await until(() => fixture.idp.requests.length > sent && fixture.stub.requestCount(plain) > spent);
         servers[0].kill("SIGKILL");
@@ -177,14 +177,17 @@ export function connectRace(fixture) {
       } finally {
         await fixture.database.prepare("DROP TRIGGER nothing_is_written").run();
       }
-      assert.deepEqual(requestsSince(sent), ONCE);
+      assert.deepEqual(requestsSince(sent), ONE_REFRESH);
 
       // Until the lease of the killed process ends, the old token is returned and the platform is not called.
-      const responses = await Promise.all(Array.from({ length: READERS }, () => readers[1].askCredentials(id)));
+      const responses = await Promise.all(Array.from({ length: READERS }, () => readers[1].requestCredentials(id)));
       assert.deepEqual(await expectValid(responses, identity), [old.accessToken]);
-      const busy = await readers[1].askCredentials(other);
-      assert.deepEqual([busy.status, busy.json.code, busy.header("retry-after")], [503, "unavailable", "5"]);
-      assert.deepEqual([requestsSince(sent), fixture.stub.requestCount(plain)], [ONCE, spent + 1]);
+      const unavailableResponse = await readers[1].requestCredentials(other);
+      assert.deepEqual(
+        [unavailableResponse.status, unavailableResponse.json.code, unavailableResponse.header("retry-after")],
+        [503, "unavailable", "5"],
+      );
+      assert.deepEqual([requestsSince(sent), fixture.stub.requestCount(plain)], [ONE_REFRESH, spent + 1]);
 
       for (const connectionId of [id, other]) await change(connectionId, `lease_until = lease_until - ${LEASE_MS}`);
       // If the platform accepts the used refresh token again, the next refresh restores the connection.
@@ -192,7 +195,7 @@ export function connectRace(fixture) {
       assert.equal(fixture.stub.requestCount(plain), spent + 2);
       assert.equal((await first.status(other)).state, "operational");
       // If the platform has revoked the grant, the connection fails, and its status gives the reason.
-      const refused = await readers[1].askCredentials(id, "?refresh=true");
+      const refused = await readers[1].requestCredentials(id, "?refresh=true");
       assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
       const status = await first.status(id);
       assert.deepEqual([status.state, status.reason.code, status.actor], ["degraded", "grant_rejected", "nobody"]);

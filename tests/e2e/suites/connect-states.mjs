@@ -13,7 +13,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const docs = page("docs/api.md");
 const [, ...rows] = docs.tables.find(([[first]]) => first === "from");
 const ROWS = rows.map((row) => row.map((cell) => cell.replaceAll("`", "")));
-const FROM = {
+const START_STATES = {
   new: [undefined],
   "any but failed": ["operational", "unknown", "degraded"],
   "operational, unknown": ["operational", "unknown"],
@@ -142,7 +142,7 @@ export function connectStates(fixture) {
   };
 
   /** For each row of the table, a function that triggers its event: (app, from) => the affected connections. */
-  const CASES = {
+  const TRIGGERS = {
     "the user signs in, or the platform accepts the credentials": (app) =>
       ["plain", "checked"].map((platform) => newSubject(app, platform, (it) => it.connect())),
     "credentials are stored that nothing can check": (app) => [
@@ -172,7 +172,7 @@ export function connectStates(fixture) {
       ),
   };
   for (const [what, [response, ...platforms]] of Object.entries(FAILURES)) {
-    CASES[what] = (app, from) =>
+    TRIGGERS[what] = (app, from) =>
       platforms.map((platform) =>
         newSubject(app, platform, async (it) => {
           await it.changeState(from);
@@ -183,7 +183,7 @@ export function connectStates(fixture) {
       [" again, at least a minute after the first time", MINUTE_MS],
       [", 3 days or more after its first refusal", 3 * DAY_MS],
     ])
-      CASES[what + words] = (app) =>
+      TRIGGERS[what + words] = (app) =>
         platforms.map((platform) =>
           newSubject(app, platform, async (it) => {
             await it.changeState("operational");
@@ -205,8 +205,8 @@ export function connectStates(fixture) {
     for (const [n, [from, what, to, code, actor]] of ROWS.entries())
       test(`${from}: ${what}`, async () => {
         const app = await appOf(keys[n]);
-        for (const state of FROM[from]) {
-          for (const affected of await Promise.all(CASES[what](app, state))) await affected.expect(to, code, actor);
+        for (const state of START_STATES[from]) {
+          for (const affected of await Promise.all(TRIGGERS[what](app, state))) await affected.expect(to, code, actor);
           // Restores the OAuth client for the next state, because this row's event may have rejected it.
           const client = { clientId: "app", scopes: ["read"] };
           await app.expect(200, "PUT", "/v1/oauth-clients/plain", client);

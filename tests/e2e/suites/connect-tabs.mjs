@@ -10,9 +10,9 @@ import {
   heading,
   openWindow,
   linkConfirmation,
-  decline,
+  declineAtProvider,
 } from "../support/connect.mjs";
-import { proof, proves } from "../support/proof.mjs";
+import { proof, isProof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function connectTabs(fixture) {
@@ -158,7 +158,7 @@ export function connectTabs(fixture) {
       );
     });
 
-    describe("with a back/forward cache", { skip: !proves }, () => {
+    describe("with a back/forward cache", { skip: !isProof }, () => {
       let browser;
       /** The window's index in its tab's history. */
       let historyIndex;
@@ -168,7 +168,7 @@ export function connectTabs(fixture) {
       after(() => browser?.close());
 
       /** Opens the window, and marks its page to detect whether the browser restores it from the cache. */
-      const keep = async (identity, platform, use, options = {}) =>
+      const visitMarkedPage = async (identity, platform, use, options = {}) =>
         visit(
           await fixture.connect.path(identity, { platform }),
           async (page) => {
@@ -192,7 +192,7 @@ export function connectTabs(fixture) {
       proof("going back from the platform shows the form with the input, which still works", async () => {
         const identity = "kept@example.com";
         await fixture.connect.setClient("shops");
-        await keep(
+        await visitMarkedPage(
           identity,
           "shops",
           async (page) => {
@@ -216,16 +216,16 @@ export function connectTabs(fixture) {
 
       proof("going back after the end shows the result", async () => {
         const identity = "kept-to-the-end@example.com";
-        await keep(identity, "login", async (page) => {
+        await visitMarkedPage(identity, "login", async (page) => {
           await button(page, "Continue to Login").click();
           await consent(page);
           await heading(page, "Login is connected").waitFor();
           await back(page);
           await heading(page, "Login is connected").waitFor();
         });
-        await keep("kept-and-refused@example.com", "login", async (page) => {
+        await visitMarkedPage("kept-and-refused@example.com", "login", async (page) => {
           await button(page, "Continue to Login").click();
-          await decline(page);
+          await declineAtProvider(page);
           await heading(page, "Login was not connected").waitFor();
           await back(page);
           await heading(page, "You did not allow access").waitFor();

@@ -90,7 +90,7 @@ const input = (n) => ({
 
 const lower = (text) => text.toLowerCase();
 const starts = (text, q) => text !== null && lower(text).startsWith(lower(q));
-const MATCHES = {
+const FILTER_MATCHERS = {
   active: () => true,
   key: (row, value) => value.split(",").includes(row.key),
   platform: (row, value) => row.platform === lower(value),
@@ -103,10 +103,10 @@ const MATCHES = {
   tagsMatch: () => true,
   q: (row, value) => starts(row.name, value) || starts(row.identity, value),
 };
-const holds = (row, filter) =>
+const matchesFilter = (row, filter) =>
   row.active === (filter.active !== "false") &&
-  Object.entries(filter).every(([name, value]) => MATCHES[name](row, value, filter));
-const inOrder = (a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1);
+  Object.entries(filter).every(([name, value]) => FILTER_MATCHERS[name](row, value, filter));
+const sorted = (a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? 1 : -1) : a.createdAt < b.createdAt ? 1 : -1);
 
 export function connections(fixture) {
   const keys = Object.fromEntries(
@@ -123,7 +123,7 @@ export function connections(fixture) {
 
   /** Asserts that a filter agrees with filtering all rows. */
   async function expectAgreement(filter) {
-    const expected = all.filter((row) => holds(row, filter));
+    const expected = all.filter((row) => matchesFilter(row, filter));
     const { next } = expectConnections(await own.list({ limit: "500", ...filter }), {
       rows: expected,
       total: expected.length,
@@ -147,7 +147,7 @@ export function connections(fixture) {
         );
         if (platformVersion) assert.equal(all.at(-1).platformVersion, platformVersion);
       }
-      all.sort(inOrder);
+      all.sort(sorted);
       for (const caller of [live, other])
         for (let n = 0; n < 4; n += 1) expectConnection(await caller.create(input(n)), {}, { status: 201 });
     });
@@ -253,7 +253,7 @@ export function connections(fixture) {
         { q: "%", tags: "a,b", tagsMatch: "any" },
       ].entries()) {
         for (const limit of n === 0 ? [1, 500] : [4, 500]) {
-          const expected = all.filter((row) => holds(row, filter));
+          const expected = all.filter((row) => matchesFilter(row, filter));
           const pages = await follow(own, { ...filter, limit });
           assert.deepEqual(
             pages.flatMap((page) => page.rows),

@@ -1,7 +1,14 @@
 // Editing tags in the console, including concurrent edits, and deleting connections.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, addressParams, newConnection, panelOf, shownRows, tagsOf } from "../support/console-connections.mjs";
+import {
+  PATH,
+  addressParams,
+  newConnection,
+  panelHelpers,
+  shownRows,
+  tagsOf,
+} from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus } from "../support/console.mjs";
 import { expectConnection } from "../support/vault.mjs";
 import { proof } from "../support/proof.mjs";
@@ -19,7 +26,7 @@ export function consoleChanges(fixture) {
       `${PATH}?name=${encodeURIComponent(name)}`,
       async (page) => {
         await page.locator(`a[data-connection="${connection.id}"]`).click();
-        const parts = panelOf(page);
+        const parts = panelHelpers(page);
         await parts.opened();
         await use(page, parts, connection);
       },
@@ -305,7 +312,7 @@ export function consoleChanges(fixture) {
       const deleted = await newConnection(caller(), { name: "the rest" });
       await visit(`${PATH}?name=the%20rest`, async (page) => {
         await page.locator(`a[data-connection="${deleted.id}"]`).click();
-        const parts = panelOf(page);
+        const parts = panelHelpers(page);
         await parts.opened();
         await ask(page, parts);
         await question(page).getByRole("button", { name: "Delete connection" }).click();

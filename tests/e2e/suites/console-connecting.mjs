@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { consent, button, heading, openWindow, decline } from "../support/connect.mjs";
+import { consent, button, heading, openWindow, declineAtProvider } from "../support/connect.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, readCopied } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleConnecting(fixture) {
   const visit = (...args) => fixture.connect.visit(...args);
-  const someone = () => `user-${randomUUID()}@example.com`;
+  const newIdentity = () => `user-${randomUUID()}@example.com`;
   function dialogOf(page, name) {
     const dialog = page.getByRole("dialog", { name: `Connect an account to ${name}` });
     return {
@@ -25,7 +25,7 @@ export function consoleConnecting(fixture) {
 
   describe("connecting an account", () => {
     test("connects with an API key, and shows missing values next to their fields", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       await visit("/connectors/keyed", async (page) => {
         const { dialog, field, open, submit } = dialogOf(page, "Keyed");
         await open();
@@ -52,7 +52,7 @@ export function consoleConnecting(fixture) {
     });
 
     proof("links to the existing connection", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       const start = { platform: "keyed", identity, identityType: "user", fields: { apiKey: "a" } };
       const { json } = await fixture.connect.caller().sendJson("POST", "/v1/vault/connect", start);
       await visit(
@@ -126,7 +126,7 @@ export function consoleConnecting(fixture) {
     );
 
     test("shows a link for the user, and then the outcome", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       await visit("/connectors/both", async (page) => {
         const { dialog, field, open, submit } = dialogOf(page, "Both");
         await open();
@@ -159,7 +159,7 @@ export function consoleConnecting(fixture) {
         async (page) => {
           const { dialog, field, open, submit } = dialogOf(page, "Hosted");
           await open();
-          await field("Identity").fill(someone());
+          await field("Identity").fill(newIdentity());
           assert.equal(await dialog.getByLabel("Host").count(), 0);
           await submit("Get the link");
           await dialog.getByText("Your OAuth client for Hosted is missing or incomplete.").waitFor();
@@ -171,13 +171,13 @@ export function consoleConnecting(fixture) {
     test("shows why the user declined, offers a retry, and lists the failed attempt", () =>
       visit("/connectors/login", async (page) => {
         const { dialog, field, open, submit } = dialogOf(page, "Login");
-        const identity = someone();
+        const identity = newIdentity();
         await open();
         await field("Identity").fill(identity);
         await submit("Get the link");
         const tab = await openWindow(page, () => dialog.getByRole("link", { name: "Open in a new tab" }).click());
         await button(tab, "Yes, continue to Login").click();
-        await decline(tab);
+        await declineAtProvider(tab);
         await dialog.getByText("The account was not connected.").waitFor();
         await dialog.getByText("denied", { exact: true }).waitFor();
         await expectAccessible(page, "a failure");
@@ -210,7 +210,7 @@ export function consoleConnecting(fixture) {
         const fits = (what) => expectAccessibleEverywhere(page, what, { widths: [320], parts: [dialog] });
         await open();
         await fits("the form");
-        await field("Identity").fill(someone());
+        await field("Identity").fill(newIdentity());
         await submit("Get the link");
         await dialog.getByText("Waiting for the user").waitFor();
         await fits("the link");

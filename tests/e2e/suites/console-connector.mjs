@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { root } from "../../../scripts/lib/paths.mjs";
-import { catalogOf } from "../support/console-catalog.mjs";
+import { catalogHelpers } from "../support/console-catalog.mjs";
 import { expectAccessible, readCopied } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -15,7 +15,7 @@ const execute = promisify(execFile);
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleConnector(fixture) {
   const visit = (...args) => fixture.console.visit(...args);
-  const { connectors, actions, expectCards, expectActions } = catalogOf(fixture);
+  const { connectors, actions, expectCards, expectActions } = catalogHelpers(fixture);
 
   describe("a connector", () => {
     test("shows and copies every field, and says when it has no auth method", () =>

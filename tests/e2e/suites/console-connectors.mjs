@@ -1,14 +1,14 @@
 // The catalog's connectors: pages, search and cards.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { CONNECTORS, catalogOf } from "../support/console-catalog.mjs";
+import { CONNECTORS, catalogHelpers } from "../support/console-catalog.mjs";
 import { expectAccessible, expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
 /** @param {{ console: import("../support/console.mjs").Console }} fixture */
 export function consoleConnectors(fixture) {
   const visit = (...args) => fixture.console.visit(...args);
-  const { connectors, counted, expectCards, expectKnown, expectActions } = catalogOf(fixture);
+  const { connectors, counted, expectCards, expectKnown, expectActions } = catalogHelpers(fixture);
 
   describe("the connectors", () => {
     test("lists connected platforms first, then enabled ones and families, then all others", () =>

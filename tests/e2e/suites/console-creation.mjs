@@ -8,7 +8,7 @@ import {
   choosePlatform,
   expectRows,
   newConnection,
-  panelOf,
+  panelHelpers,
 } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
@@ -58,7 +58,7 @@ export function consoleCreation(fixture) {
         await field("Active").uncheck();
         assert.equal((await caller().list({ key, active: "false" })).json.total, 0, "nothing is created yet");
         await create();
-        const { panel, opened, closed } = panelOf(page);
+        const { panel, opened, closed } = panelHelpers(page);
         await opened();
         await panel.getByText("The connection was created.").waitFor();
         const [row] = (await caller().list({ key, active: "false" })).json.rows;
@@ -95,7 +95,7 @@ export function consoleCreation(fixture) {
         await page.keyboard.press("Tab");
         await page.keyboard.type(` ${identity} `);
         await page.keyboard.press("Enter");
-        await panelOf(page).opened();
+        await panelHelpers(page).opened();
         const { id, key } = (await caller().list({ identity })).json.rows[0];
         assert.equal(key, `test::github::default::${identity}`);
         await page.keyboard.press("Escape");
@@ -199,7 +199,7 @@ export function consoleCreation(fixture) {
           await form.getByText("A connection with this key already exists.").waitFor();
           await expectAccessible(page, "a conflict");
           await form.getByRole("link", { name: "Open that connection" }).click();
-          await panelOf(page).opened();
+          await panelHelpers(page).opened();
           await page.getByRole("dialog", { name: identity }).waitFor();
           assert.deepEqual(addressParams(page), { connection: id });
         },
@@ -226,7 +226,7 @@ export function consoleCreation(fixture) {
           await form.getByText("Your input is kept.").waitFor();
           await page.unroute("**/v1/vault/connections");
           await create();
-          await panelOf(page).opened();
+          await panelHelpers(page).opened();
           assert.equal((await caller().list({ identity })).json.total, 1);
         },
         { expects: ["ERR_FAILED"] },

@@ -1,14 +1,14 @@
 // Editing a connection's state and name in its panel, including concurrent edits.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PATH, at, newConnection, panelOf } from "../support/console-connections.mjs";
+import { PATH, at, newConnection, panelHelpers } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
 export function consoleEditing(fixture) {
   const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
-  const stored = async (id) => (await caller().read(id)).json;
+  const readConnection = async (id) => (await caller().read(id)).json;
   /** Opens the panel of a new connection, and the form for one property. */
   async function change(what, use, { connection: more = {}, ...options } = {}) {
     const connection = await newConnection(caller(), {
@@ -20,7 +20,7 @@ export function consoleEditing(fixture) {
       `${PATH}?name=${encodeURIComponent(connection.name)}`,
       async (page) => {
         await page.locator(`a[data-connection="${connection.id}"]`).click();
-        const { panel, ...parts } = panelOf(page);
+        const { panel, ...parts } = panelHelpers(page);
         await parts.opened();
         const button = panel.getByRole("button", { name: `Change the ${what}` });
         await button.click();
@@ -45,7 +45,7 @@ export function consoleEditing(fixture) {
         await page.keyboard.type(" and more");
         await page.keyboard.press("Enter");
         await expectStatus("Saved.");
-        const { name } = await stored(id);
+        const { name } = await readConnection(id);
         assert.match(name, /^edited .* and more$/);
         await panel.getByText(name, { exact: true }).waitFor();
         await page.waitForFunction(() => document.activeElement?.textContent === "Change the name");
@@ -54,7 +54,7 @@ export function consoleEditing(fixture) {
         await save.click();
         await button.waitFor();
         await panel.getByText("none", { exact: true }).waitFor();
-        assert.equal((await stored(id)).name, null, "an empty name is stored as null");
+        assert.equal((await readConnection(id)).name, null, "an empty name is readConnection as null");
       }));
 
     proof("are validated while typing", () =>
@@ -64,7 +64,7 @@ export function consoleEditing(fixture) {
         assert.equal(await save.getAttribute("aria-disabled"), "true");
         await save.dispatchEvent("click");
         await form.getByRole("button", { name: "Cancel" }).click();
-        assert.equal((await stored(id)).name, name);
+        assert.equal((await readConnection(id)).name, name);
       }),
     );
 
@@ -84,7 +84,7 @@ export function consoleEditing(fixture) {
         assert.ok((await sent).headers()["if-match"], "the request names the version that the user saw");
         await expectStatus("Saved.");
         await panel.getByText("Inactive", { exact: true }).waitFor();
-        assert.deepEqual([(await stored(id)).state, (await stored(id)).active], ["failed", false]);
+        assert.deepEqual([(await readConnection(id)).state, (await readConnection(id)).active], ["failed", false]);
         await button.click();
         await field("State").selectOption("operational");
         assert.equal(await field("Active").isChecked(), true);
@@ -92,7 +92,7 @@ export function consoleEditing(fixture) {
         // The form also shows the meaning of the selected state, so wait until the form is closed.
         await form.waitFor({ state: "detached" });
         await panel.getByText("Healthy and working").waitFor();
-        assert.deepEqual([(await stored(id)).state, (await stored(id)).active], ["operational", true]);
+        assert.deepEqual([(await readConnection(id)).state, (await readConnection(id)).active], ["operational", true]);
       }));
 
     proof("are discarded only after confirmation", () =>
@@ -125,7 +125,7 @@ export function consoleEditing(fixture) {
           await page.unroute("**/v1/vault/connections/*/name");
           await save.click();
           await expectStatus("Saved.");
-          assert.equal((await stored(id)).name, "kept");
+          assert.equal((await readConnection(id)).name, "kept");
         },
         { expects: ["ERR_FAILED"] },
       ),
@@ -142,7 +142,7 @@ export function consoleEditing(fixture) {
           await field("Name").fill("mine");
           await save.click();
           await expectStatus("Saved.");
-          const { name, state, tags } = await stored(id);
+          const { name, state, tags } = await readConnection(id);
           assert.deepEqual({ name, state, tags }, { name: "mine", state: "degraded", tags: ["theirs"] });
         },
         { expects: [412] },
@@ -156,7 +156,7 @@ export function consoleEditing(fixture) {
           await field("State").selectOption("degraded");
           await save.click();
           await expectStatus("Saved.");
-          const { state, active } = await stored(id);
+          const { state, active } = await readConnection(id);
           assert.deepEqual({ state, active }, { state: "degraded", active: false });
         },
         { expects: [412] },
@@ -168,12 +168,12 @@ export function consoleEditing(fixture) {
       await visit(
         at(id),
         async (page) => {
-          const { field, save, expectStatus } = panelOf(page);
+          const { field, save, expectStatus } = panelHelpers(page);
           await field.fill("three");
           await caller().setName(id, { name: "theirs" });
           await save.click();
           await expectStatus("Saved.");
-          const { name, tags } = await stored(id);
+          const { name, tags } = await readConnection(id);
           assert.deepEqual({ name, tags }, { name: "theirs", tags: ["one", "two", "three"] });
         },
         { expects: [412] },
@@ -195,10 +195,10 @@ export function consoleEditing(fixture) {
             await question.waitFor();
             for (const text of [before, "theirs", "mine"]) await question.getByText(text, { exact: true }).waitFor();
             await expectAccessible(page, "the question");
-            assert.equal((await stored(id)).name, "theirs");
+            assert.equal((await readConnection(id)).name, "theirs");
             await question.getByRole("button", { name: button }).click();
             await expectStatus(name === "mine" ? "Saved." : "Your change is discarded.");
-            assert.equal((await stored(id)).name, name);
+            assert.equal((await readConnection(id)).name, name);
             await page.keyboard.press("Escape");
             await closed();
           },
@@ -212,7 +212,7 @@ export function consoleEditing(fixture) {
       await visit(
         at(id),
         async (page) => {
-          const { panel, opened, closed } = panelOf(page);
+          const { panel, opened, closed } = panelHelpers(page);
           await opened();
           await panel.getByRole("button", { name: "Delete this connection…" }).click();
           const question = page.getByRole("alertdialog", { name: "Delete this connection?" });

@@ -9,7 +9,7 @@ import {
   choosePlatform,
   expectRows,
   newConnection,
-  panelOf,
+  panelHelpers,
   tagsOf,
 } from "../support/console-connections.mjs";
 import { expectAccessible, readCopied } from "../support/console.mjs";
@@ -30,7 +30,7 @@ export function consoleFailures(fixture) {
       await visit(
         `${PATH}/${connection.id}?platform=github`,
         async (page) => {
-          const { field, save, opened, expectChips, expectStatus } = panelOf(page);
+          const { field, save, opened, expectChips, expectStatus } = panelHelpers(page);
           await opened();
           const address = page.url();
           await field.fill("typed,");
@@ -122,7 +122,7 @@ export function consoleFailures(fixture) {
           await page.locator("tbody tr").first().waitFor();
           await page.route(VAULT, (route) => route.abort());
           await page.evaluate((href) => history.pushState(null, "", href), at(id));
-          const { panel, opened } = panelOf(page);
+          const { panel, opened } = panelHelpers(page);
           await panel.getByText("The service can't be reached").waitFor();
           await page.unroute(VAULT);
           await panel.getByRole("button", { name: "Try again" }).click();
@@ -278,7 +278,7 @@ export function consoleFailures(fixture) {
       await visit(
         at(connection.id),
         async (page) => {
-          const { panel, field, save, opened, closed, expectStatus } = panelOf(page);
+          const { panel, field, save, opened, closed, expectStatus } = panelHelpers(page);
           await opened();
           await page.context().setOffline(true);
           await page.getByText("You are offline.").first().waitFor();

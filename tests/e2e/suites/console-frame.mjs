@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/console.mjs";
-import { whoMustAct, UNREACHABLE, makeUnreachable, chart, waitForOverview } from "../support/console-overview.mjs";
+import { actorRegion, UNREACHABLE, makeUnreachable, chart, waitForOverview } from "../support/console-overview.mjs";
 import { signIn } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -23,7 +23,7 @@ export function consoleFrame(fixture) {
         async (page) => {
           await waitForOverview(page);
           const first = chart(page, "state").getByRole("link").first();
-          const above = whoMustAct(page).getByRole("link", { name: /^List/ });
+          const above = actorRegion(page).getByRole("link", { name: /^List/ });
           await above.nth(1).focus();
           await first.evaluate((link) => scrollBy(0, link.getBoundingClientRect().top - 10));
           await tabTo(page, first, 1);

@@ -9,7 +9,7 @@ import { proof } from "../support/proof.mjs";
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleHealth(fixture) {
   const visit = (...args) => fixture.connect.visit(...args);
-  const someone = () => `user-${randomUUID()}@example.com`;
+  const newIdentity = () => `user-${randomUUID()}@example.com`;
   const partsOf = (page, identity) => {
     const panel = page.getByRole("dialog", { name: identity, exact: true });
     return { panel, state: panel.getByRole("region", { name: "State" }) };
@@ -36,7 +36,7 @@ export function consoleHealth(fixture) {
 
   describe("the health of a connection", () => {
     proof("can be reported when the vault does not hold its credentials", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       const { json } = await fixture.connect.caller().create({ platform: "login", identity, identityType: "user" });
       await visit(`/connections/${json.id}`, async (page) => {
         const { state } = partsOf(page, identity);
@@ -47,7 +47,7 @@ export function consoleHealth(fixture) {
     });
 
     test("shows who must act", async () => {
-      const connection = await connected(someone());
+      const connection = await connected(newIdentity());
       const open = (check) =>
         visit(`/connections/${connection.id}`, async (page) => {
           const { state } = partsOf(page, connection.identity);
@@ -103,7 +103,7 @@ export function consoleHealth(fixture) {
     });
 
     proof("can be checked at once", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       const connection = await connected(identity);
       await visit(
         `/connections/${connection.id}`,
@@ -129,7 +129,7 @@ export function consoleHealth(fixture) {
         },
         { expects: [409, 429] },
       );
-      const failed = await fixture.connect.storeFailed(someone(), "login");
+      const failed = await fixture.connect.storeFailed(newIdentity(), "login");
       await visit(`/connections/${failed.id}`, async (page) => {
         const { state } = partsOf(page, failed.identity);
         await button(state, "Reconnect").waitFor();
@@ -138,7 +138,7 @@ export function consoleHealth(fixture) {
     });
 
     test("can be restored by reconnecting in place, with a link for the user", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       const { id } = await fixture.connect.storeFailed(identity, "login");
       await visit(`/connections/${id}`, async (page) => {
         const { panel, state } = partsOf(page, identity);
@@ -163,7 +163,7 @@ export function consoleHealth(fixture) {
     });
 
     test("fits in the panel in both themes and at each width", async () => {
-      const connection = await connected(someone());
+      const connection = await connected(newIdentity());
       await visit(`/connections/${connection.id}`, async (page) => {
         const { panel, state } = partsOf(page, connection.identity);
         await state.getByText("In the vault, encrypted").waitFor();

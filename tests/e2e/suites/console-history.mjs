@@ -1,7 +1,7 @@
 // A connection's history in its panel, for keys that can read events.
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { at, newConnection, panelOf } from "../support/console-connections.mjs";
+import { at, newConnection, panelHelpers } from "../support/console-connections.mjs";
 import { expectAccessibleEverywhere } from "../support/console.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -19,7 +19,7 @@ const CALL = {
 export function consoleHistory(fixture) {
   const visit = (...args) => fixture.console.visit(...args);
   const caller = () => fixture.console.caller();
-  const historyOf = (page) => panelOf(page).panel.getByRole("region", { name: "History" });
+  const historyOf = (page) => panelHelpers(page).panel.getByRole("region", { name: "History" });
   const entries = (page) => historyOf(page).getByRole("listitem");
   let watcher;
 
@@ -44,8 +44,8 @@ export function consoleHistory(fixture) {
       const connection = await newConnection(caller(), { name: "history" });
       await writeEvent(connection, "connection.degraded", { reason: REASON });
       await writeEvent(connection, "connection.called", { call: CALL });
-      const { action: _, ...passed } = { ...CALL, method: "OPTIONS", path: "/a/path", status: null };
-      await writeEvent(connection, "connection.called", { call: { ...passed, error: "platform_timeout" } });
+      const { action: _, ...callFields } = { ...CALL, method: "OPTIONS", path: "/a/path", status: null };
+      await writeEvent(connection, "connection.called", { call: { ...callFields, error: "platform_timeout" } });
       await visit(
         at(connection.id),
         async (page) => {
@@ -63,7 +63,7 @@ export function consoleHistory(fixture) {
           );
           assert.match(texts[3], /^Connection created (now|\d+ seconds? ago|\d+ minutes? ago)$/);
           await historyOf(page).scrollIntoViewIfNeeded();
-          await expectAccessibleEverywhere(page, "the history", { parts: [panelOf(page).panel], others: [390] });
+          await expectAccessibleEverywhere(page, "the history", { parts: [panelHelpers(page).panel], others: [390] });
         },
         { as: watcher },
       );
@@ -76,7 +76,7 @@ export function consoleHistory(fixture) {
       await visit(
         at(connection.id),
         async (page) => {
-          const { field, save, opened } = panelOf(page);
+          const { field, save, opened } = panelHelpers(page);
           await opened();
           await entries(page).nth(49).waitFor();
           assert.equal(await entries(page).count(), 50);

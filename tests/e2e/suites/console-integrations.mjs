@@ -6,7 +6,7 @@ import { button, heading } from "../support/connect.mjs";
 import { proof } from "../support/proof.mjs";
 
 const PATH = "/integrations";
-const READS = "catalog:read connections:read";
+const READ_SCOPES = "catalog:read connections:read";
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleIntegrations(fixture) {
@@ -234,7 +234,7 @@ export function consoleIntegrations(fixture) {
     );
 
     proof("are read-only or hidden, depending on the key's scopes", async () => {
-      const reader = await fixture.connect.newKey({ scopes: `${READS} clients:read` });
+      const reader = await fixture.connect.newKey({ scopes: `${READ_SCOPES} clients:read` });
       await visit(
         `${PATH}?set=login`,
         async (page) => {
@@ -253,7 +253,7 @@ export function consoleIntegrations(fixture) {
           await page.getByText("clients:read", { exact: true }).waitFor();
           await expectAccessible(page, "a key that cannot read clients");
         },
-        { as: await fixture.connect.newKey({ scopes: READS }) },
+        { as: await fixture.connect.newKey({ scopes: READ_SCOPES }) },
       );
     });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { PATH, at, choosePlatform, newConnection, panelOf, tagsOf } from "../support/console-connections.mjs";
+import { PATH, at, choosePlatform, newConnection, panelHelpers, tagsOf } from "../support/console-connections.mjs";
 import { proof } from "../support/proof.mjs";
 
 /**
@@ -52,7 +52,7 @@ export function consoleLateResponses(fixture) {
     proof("keep changes that they make during a save", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
-        const { panel, field, save, expectChips, expectStatus } = panelOf(page);
+        const { panel, field, save, expectChips, expectStatus } = panelHelpers(page);
         const saving = await holdRequests(page, "PATCH");
         await field.fill("three,");
         await save.dblclick();
@@ -76,7 +76,7 @@ export function consoleLateResponses(fixture) {
     proof("see the saved values, not an older response that arrives later", async () => {
       const { id } = await newConnection(caller());
       await visit(PATH, async (page) => {
-        const { field, save, expectChips, expectStatus, opened } = panelOf(page);
+        const { field, save, expectChips, expectStatus, opened } = panelHelpers(page);
         const row = page.locator(`a[data-connection="${id}"]`);
         await row.waitFor();
         // The responses from before the save, which are sent after it.
@@ -128,7 +128,7 @@ export function consoleLateResponses(fixture) {
       const name = `hasty ${randomUUID()}`;
       const [first, second] = [await newConnection(caller(), { name }), await newConnection(caller(), { name })];
       await visit(`${PATH}?name=${encodeURIComponent(name)}`, async (page) => {
-        const { panel, opened, closed } = panelOf(page);
+        const { panel, opened, closed } = panelHelpers(page);
         await page.locator(`a[data-connection="${first.id}"]`).click();
         await opened();
         await panel.getByRole("button", { name: "Delete this connection…" }).click();
@@ -156,7 +156,7 @@ export function consoleLateResponses(fixture) {
       await visit(
         at(id),
         async (page) => {
-          const { field, save, opened } = panelOf(page);
+          const { field, save, opened } = panelHelpers(page);
           const body = JSON.stringify({
             type: "about:blank",
             title: "Invalid key",
@@ -193,7 +193,7 @@ export function consoleLateResponses(fixture) {
     test("leave no input behind when they sign out", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
-        const { field, expectChips, opened, panel } = panelOf(page);
+        const { field, expectChips, opened, panel } = panelHelpers(page);
         await opened();
         await field.fill("secret project,");
         await page.getByRole("button", { name: "Sign out", includeHidden: true }).evaluate((button) => button.click());
@@ -208,7 +208,7 @@ export function consoleLateResponses(fixture) {
     proof("remove one tag per press of Backspace, however long it is held", async () => {
       const { id } = await newConnection(caller());
       await visit(at(id), async (page) => {
-        const { field, expectChips, opened } = panelOf(page);
+        const { field, expectChips, opened } = panelHelpers(page);
         await opened();
         await field.fill("xy");
         for (let times = 0; times < 6; times += 1) await page.keyboard.down("Backspace");

@@ -15,7 +15,7 @@ import { proof } from "../support/proof.mjs";
 
 const ANN = "ann@example.com";
 const BOB = "bob@example.com";
-const DAMAGED = [
+const DAMAGED_TOKENS = [
   "st_test_abc",
   "",
   "sk_test_something",
@@ -157,7 +157,7 @@ export function consoleLinks(fixture) {
         "/problems/",
         (page) =>
           withEach(
-            DAMAGED.map((damaged) => [`"${damaged}"`, damaged]),
+            DAMAGED_TOKENS.map((damaged) => [`"${damaged}"`, damaged]),
             async (damaged) => {
               // The first link is read when the page loads, the next ones when the address changes.
               await page.goto(`${fixture.console.baseUrl}/connections#token=${damaged}`);

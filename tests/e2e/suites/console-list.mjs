@@ -44,7 +44,7 @@ const FILTERS = {
 };
 
 /** Invalid inputs: name, field, action, error, and a valid value for the field. */
-const INVALID = [
+const INVALID_INPUTS = [
   ["a long search", "Search", fill("Search", "x".repeat(101)), "Must have 1 to 100 characters.", "third"],
   ["no tag", "Tags", fill("Tags", "a,,b"), "Contains an empty item.", "third"],
   ["many tags", "Tags", fill("Tags", Array(21).fill("t").join()), "Can have at most 20 items.", "all"],
@@ -222,7 +222,7 @@ export function consoleList(fixture) {
       await visit(PATH, async (page) => {
         let requests = [];
         page.on("request", (request) => request.url().includes("/v1/vault") && requests.push(request.url()));
-        await withEach(INVALID, async (label, act, fault, right) => {
+        await withEach(INVALID_INPUTS, async (label, act, fault, right) => {
           await expectRows(page, ids);
           await waitForRequests(page);
           requests = [];

@@ -11,15 +11,15 @@ export function consoleLogos(fixture) {
     /** Opens a page, and asserts that it sends no request to another host, not even for images. */
     const visit = (path, use) =>
       fixture.console.visit(path, async (page) => {
-        const strangers = [];
+        const foreignRequests = [];
         page.on("request", (request) => {
           const { protocol, origin } = new URL(request.url());
-          if (protocol !== "data:" && origin !== fixture.console.baseUrl) strangers.push(request.url());
+          if (protocol !== "data:" && origin !== fixture.console.baseUrl) foreignRequests.push(request.url());
         });
         await page.reload();
         await use(page);
         await waitForRequests(page);
-        assert.deepEqual(strangers, []);
+        assert.deepEqual(foreignRequests, []);
       });
     const expectLogo = async (page, slug) => {
       const image = page.locator(`img.logo[src="${file(slug)}"]`).first();
@@ -74,13 +74,13 @@ export function consoleLogos(fixture) {
     );
 
     test("are short absolute URLs in responses", async () => {
-      const ask = async (path) => (await fixture.console.caller().send("GET", path)).json;
-      const { rows } = await ask("/v1/available-connectors?limit=500");
+      const sendRequest = async (path) => (await fixture.console.caller().send("GET", path)).json;
+      const { rows } = await sendRequest("/v1/available-connectors?limit=500");
       const ownLogos = rows.filter(({ image }) => image.startsWith(`${fixture.console.baseUrl}/logos/`));
       assert.ok(ownLogos.length > 200, `${ownLogos.length}`);
       for (const { image } of rows)
         assert.match(image, /^(http:\/\/127\.0\.0\.1:\d+\/logos\/\w+\.svg|https:|data:image\/)/);
-      assert.equal((await ask("/v1/available-connectors/slack")).image, file("slack"));
+      assert.equal((await sendRequest("/v1/available-connectors/slack")).image, file("slack"));
       assert.ok(ownLogos.every(({ image }) => image.length < 100));
     });
 

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { expectAccessible, expectFocus, tabTo } from "../support/console.mjs";
-import { UNREACHABLE, whoMustAct, makeUnreachable, chart, waitForOverview } from "../support/console-overview.mjs";
+import { UNREACHABLE, actorRegion, makeUnreachable, chart, waitForOverview } from "../support/console-overview.mjs";
 import { heading } from "../support/console-session.mjs";
 import { connectionNumber } from "../support/seed.mjs";
 import { expectConnections } from "../support/vault.mjs";
 import { proof } from "../support/proof.mjs";
 
-const FIRST = 12;
+const SHOWN_PLATFORMS = 12;
 const STATES = ["operational", "degraded", "failed", "unknown"];
 const TYPES = { Users: "user", Teams: "team", Organizations: "organization", Projects: "project" };
 /** Connections to more platforms than the summary lists. */
@@ -83,7 +83,7 @@ export function consoleOverview(fixture) {
           assert.ok(Math.abs(found - expected) < 0.02, `${what}: the bar takes ${found} of its row, not ${expected}`);
         (await widths("state")).forEach((width, index) => close(width, state[STATES[index]] / total, STATES[index]));
         (await widths("platform"))
-          .slice(0, FIRST)
+          .slice(0, SHOWN_PLATFORMS)
           .forEach((width, index) =>
             close(width, platforms[index].total / platforms[0].total, platforms[index].platform),
           );
@@ -106,7 +106,7 @@ export function consoleOverview(fixture) {
         const { total, platforms, otherPlatforms } = await summaryOf();
         const of = (rows) => Object.fromEntries(rows.map((row) => [row.platform, row.total]));
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
-        const first = platforms.slice(0, FIRST);
+        const first = platforms.slice(0, SHOWN_PLATFORMS);
         assert.deepEqual(await chartRows(page, "platform", total), {
           ...of(first),
           "All other platforms": total - sum(first.map((row) => row.total)),
@@ -117,10 +117,10 @@ export function consoleOverview(fixture) {
         const all = await chartRows(page, "platform", total);
         assert.deepEqual(all, { ...of(platforms), "All other platforms": otherPlatforms });
         assert.equal(sum(Object.values(all)), total);
-        const fewer = page.getByRole("button", { name: `Show the first ${FIRST} only` });
+        const fewer = page.getByRole("button", { name: `Show the first ${SHOWN_PLATFORMS} only` });
         assert.equal(await fewer.getAttribute("aria-expanded"), "true");
         await fewer.click();
-        assert.equal(await chart(page, "platform").getByRole("rowheader").count(), FIRST + 1);
+        assert.equal(await chart(page, "platform").getByRole("rowheader").count(), SHOWN_PLATFORMS + 1);
 
         await page.getByText("API request").click();
         const code = page.getByLabel("Code", { exact: true });
@@ -165,8 +165,8 @@ export function consoleOverview(fixture) {
           );
           assert.equal(sum(totals), count(holds), search);
         }
-        const items = whoMustAct(page).getByRole("listitem");
-        await whoMustAct(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
+        const items = actorRegion(page).getByRole("listitem");
+        await actorRegion(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
         const expectedConnections = COUNTED_CONNECTIONS;
         const ofState = (state) => expectedConnections.filter((row) => row.state === state).length;
         assert.deepEqual(
@@ -213,7 +213,7 @@ export function consoleOverview(fixture) {
       visit(
         "/",
         async (page) => {
-          const items = whoMustAct(page).getByRole("listitem");
+          const items = actorRegion(page).getByRole("listitem");
           await items.nth(3).waitFor();
           assert.deepEqual(
             (await items.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " ")),
@@ -248,7 +248,7 @@ export function consoleOverview(fixture) {
       visit(
         "/",
         async (page) => {
-          await whoMustAct(page).getByText("No action needed: no connection is failed or degraded.").waitFor();
+          await actorRegion(page).getByText("No action needed: no connection is failed or degraded.").waitFor();
         },
         { as: fixture.console.keys.quiet },
       ),
@@ -261,12 +261,12 @@ export function consoleOverview(fixture) {
           await page.getByRole("list", { name: "Connectors" }).waitFor();
           await makeUnreachable(page, "**/v1/oauth-clients**");
           await page.getByRole("link", { name: "Overview", exact: true }).click();
-          const alert = whoMustAct(page).getByRole("alert");
+          const alert = actorRegion(page).getByRole("alert");
           await alert.getByText("This list may be incomplete. The service can't be reached.").waitFor();
-          await whoMustAct(page).getByText("1 failed connection").waitFor();
+          await actorRegion(page).getByText("1 failed connection").waitFor();
           await page.unroute("**/v1/oauth-clients**");
           await alert.getByRole("button", { name: "Try again" }).click();
-          await whoMustAct(page).getByText("rejected your OAuth client").waitFor();
+          await actorRegion(page).getByText("rejected your OAuth client").waitFor();
           assert.equal(await alert.count(), 0);
         },
         { as: fixture.console.keys.acting, expects: [UNREACHABLE] },
@@ -297,7 +297,7 @@ export function consoleOverview(fixture) {
         release();
         await chart(page, "platform").getByRole("link", { name: "GitHub", exact: true }).waitFor();
         assert.equal(await page.getByText("Loading the numbers…").count(), 0);
-        await whoMustAct(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
+        await actorRegion(page).getByRole("link", { name: /^List/ }).nth(1).waitFor();
         assert.deepEqual(requested, ["/v1/whoami", "/v1/vault/summary", "/v1/available-connectors"]);
       }));
 
@@ -444,7 +444,7 @@ export function consoleOverview(fixture) {
         await tabTo(page, page.getByRole("link", { name: /^Connections/ }).last(), 1);
         await tabTo(page, page.getByRole("button", { name: "Show the first 50" }));
         await page.keyboard.press("Space");
-        await page.getByRole("button", { name: `Show the first ${FIRST} only` }).waitFor();
+        await page.getByRole("button", { name: `Show the first ${SHOWN_PLATFORMS} only` }).waitFor();
         await page.keyboard.press("Shift+Tab");
         await page.keyboard.press("Enter");
         await page.waitForURL("**/connections?platform=*");

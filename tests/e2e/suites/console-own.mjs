@@ -14,7 +14,7 @@ const GITHUB = "GitHub";
 export function consoleOwn(fixture) {
   const owner = () => fixture.console.caller(fixture.console.keys.maker);
   const connect = (identity, more = {}) => newConnection(owner(), { identity, label: randomUUID(), ...more });
-  const someone = () => `own-${randomUUID()}@example.com`;
+  const newIdentity = () => `own-${randomUUID()}@example.com`;
   const cards = (page) => page.locator(".end-user-card");
   const button = (page, name) => page.getByRole("button", { name, exact: true });
   const visit = async (identity, use, { input, path = "", ...options } = {}) => {
@@ -24,7 +24,7 @@ export function consoleOwn(fixture) {
 
   describe("an end user's page", () => {
     test("connects and reconnects if the link's scopes allow it", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       await connect(identity, { state: "failed" });
       const scopes = ["catalog:read", "connections:read", "connections:connect"];
       await visit(
@@ -42,11 +42,11 @@ export function consoleOwn(fixture) {
     });
 
     test("shows the user's connections in plain words, and no operator features", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       for (const state of Object.keys(STATES))
         await connect(identity, { state, name: `my ${state}`, tags: [`tag-${state}`] });
       await connect(identity, { active: false, name: "my old one" });
-      await connect(someone());
+      await connect(newIdentity());
       await visit(identity, async (page) => {
         await page.getByText("5 connections").waitFor();
         assert.equal(await cards(page).count(), 5);
@@ -84,7 +84,7 @@ export function consoleOwn(fixture) {
     });
 
     test("changes tags, and discards changes only after confirmation", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       const { id } = await connect(identity, { tags: ["one"] });
       await visit(identity, async (page) => {
         const edit = button(page, `Edit tags of ${GITHUB}`);
@@ -112,7 +112,7 @@ export function consoleOwn(fixture) {
     });
 
     test("disconnects after confirmation", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       const { id, version } = await connect(identity);
       await visit(identity, async (page) => {
         const sent = [];
@@ -131,7 +131,7 @@ export function consoleOwn(fixture) {
     });
 
     proof("asks again when the connection has changed", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       const { id } = await connect(identity);
       await visit(
         identity,
@@ -153,7 +153,7 @@ export function consoleOwn(fixture) {
     });
 
     proof("reports that a connection was already disconnected", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       const { id } = await connect(identity);
       await visit(
         identity,
@@ -168,7 +168,7 @@ export function consoleOwn(fixture) {
     });
 
     proof("explains an empty list", () =>
-      visit(someone(), async (page) => {
+      visit(newIdentity(), async (page) => {
         await page.getByText("Nothing is connected yet").waitFor();
         await page.getByText("Go back to where you got this link").waitFor();
         await expectAccessible(page, "an empty page");
@@ -176,7 +176,7 @@ export function consoleOwn(fixture) {
     );
 
     proof("offers only what the link's scopes allow", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       await connect(identity);
       await visit(
         identity,
@@ -197,7 +197,7 @@ export function consoleOwn(fixture) {
     });
 
     proof("replaces every other address of the console", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       await connect(identity);
       await visit(identity, async (page) => {
         await cards(page).waitFor();
@@ -210,8 +210,8 @@ export function consoleOwn(fixture) {
     });
 
     proof("scrolls to the connection in the address, and reports one of another user as not found", async () => {
-      const identity = someone();
-      const [mine, other] = [await connect(identity), await connect(someone())];
+      const identity = newIdentity();
+      const [mine, other] = [await connect(identity), await connect(newIdentity())];
       await visit(identity, (page) => page.locator(".end-user-card[data-selected]").waitFor(), {
         path: `/${mine.id}`,
       });
@@ -240,7 +240,7 @@ export function consoleOwn(fixture) {
     );
 
     proof("shows a failure, and retries", async () => {
-      const identity = someone();
+      const identity = newIdentity();
       await connect(identity);
       await visit(
         identity,
@@ -258,7 +258,7 @@ export function consoleOwn(fixture) {
     });
 
     test("fits in both themes and on a phone, and can be used by keyboard", async () => {
-      const identity = `${someone()}-${"long".repeat(20)}`;
+      const identity = `${newIdentity()}-${"long".repeat(20)}`;
       await connect(identity, {
         name: "a-name-without-any-place-to-break-".repeat(3),
         tags: ["tag-".repeat(30), "two"],

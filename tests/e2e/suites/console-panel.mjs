@@ -8,7 +8,7 @@ import {
   at,
   expectRows,
   newConnection,
-  panelOf,
+  panelHelpers,
   tagsOf,
 } from "../support/console-connections.mjs";
 import { expectAccessible, expectAccessibleEverywhere } from "../support/console.mjs";
@@ -25,7 +25,7 @@ export function consolePanel(fixture) {
       const connection = await newConnection(caller(), { name: "Ann's", label: "work", state: "degraded" });
       await visit(`${PATH}?platform=github`, async (page) => {
         await page.locator(`a[data-connection="${connection.id}"]`).click();
-        const { panel, expectChips, opened } = panelOf(page);
+        const { panel, expectChips, opened } = panelHelpers(page);
         await opened();
         assert.deepEqual(addressParams(page), { platform: "github", connection: connection.id });
         await page.getByRole("dialog", { name: connection.identity }).waitFor();
@@ -84,7 +84,7 @@ export function consolePanel(fixture) {
     proof("opens and closes by mouse: row, close button, outside click, Back", async () => {
       const { ids } = await fetchExpected(caller());
       await visit(PATH, async (page) => {
-        const { panel, opened, closed } = panelOf(page);
+        const { panel, opened, closed } = panelHelpers(page);
         await expectRows(page, ids);
         const open = async () => {
           await page.locator("tbody tr").nth(1).locator(".cell-state").click();
@@ -113,7 +113,7 @@ export function consolePanel(fixture) {
     test("opens, works and closes by keyboard alone", async () => {
       const connection = await newConnection(caller(), { name: "keyboard" });
       await visit(`${PATH}?name=keyboard`, async (page) => {
-        const { opened, closed, expectStatus, expectChips } = panelOf(page);
+        const { opened, closed, expectStatus, expectChips } = panelHelpers(page);
         await expectRows(page, [connection.id]);
         const tabTo = async (holds, key = "Tab") => {
           for (let steps = 0; steps < 60; steps += 1) {
@@ -167,7 +167,7 @@ export function consolePanel(fixture) {
       } = await fetchExpected(caller());
       for (const id of [ids[0], active]) {
         await visit(at(id), async (page) => {
-          const { panel, opened, closed } = panelOf(page);
+          const { panel, opened, closed } = panelHelpers(page);
           await opened();
           assert.equal(await panel.getByText("Inactive").count(), id === active ? 0 : 1);
           await page.waitForFunction(
@@ -190,7 +190,7 @@ export function consolePanel(fixture) {
             await page.goto(fixture.console.baseUrl + at(id));
             await page.getByText("Connection not found").waitFor();
             await page.getByRole("button", { name: "Back to the list" }).click();
-            await panelOf(page).closed();
+            await panelHelpers(page).closed();
             assert.deepEqual(addressParams(page), {});
             // An invalid id can be reported before the list is loaded.
             await page.locator("tbody a[data-connection]").first().waitFor();
@@ -211,7 +211,7 @@ export function consolePanel(fixture) {
           await create.focus();
           await page.keyboard.press("Enter");
           await page.locator(`a[data-connection="${ids[0]}"]`).click();
-          const { panel, field, save } = panelOf(page);
+          const { panel, field, save } = panelHelpers(page);
           await panel
             .getByText("You can't make changes: your key does not have the scope connections:write.")
             .waitFor();
@@ -235,7 +235,7 @@ export function consolePanel(fixture) {
     test("is accessible on a phone and a desktop, in both themes", async () => {
       const { ids } = await fetchExpected(caller());
       await visit(at(ids[2]), async (page) => {
-        const { panel, field, opened } = panelOf(page);
+        const { panel, field, opened } = panelHelpers(page);
         await opened();
         await field.fill("x".repeat(129));
         await field.press("Enter");

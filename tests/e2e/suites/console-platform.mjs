@@ -6,7 +6,7 @@ import { expectAccessible, expectAccessibleEverywhere } from "../support/console
 import { proof } from "../support/proof.mjs";
 
 /** Inputs with the first suggestion that each must show. */
-const FOUND = [
+const FIRST_SUGGESTIONS = [
   ["Gmail", "googleapis-gmail"],
   ["gmail google", "googleapis-gmail"],
   ["google calendar", "googleapis-calendar"],
@@ -36,7 +36,7 @@ export function consolePlatform(fixture) {
       visit(PATH, async (page) => {
         const { field, options } = partsOf(page);
         await waitForPlatforms(page);
-        for (const [text, platform] of FOUND) {
+        for (const [text, platform] of FIRST_SUGGESTIONS) {
           await field.fill(text);
           const first = options.first();
           await first.locator(".mono").getByText(platform, { exact: true }).waitFor();

@@ -13,7 +13,7 @@ import { proof } from "../support/proof.mjs";
 const PATH = "/webhooks";
 const DOCUMENT = JSON.parse(readFileSync(join(root, "www", "public", "v1", "openapi.json"), "utf8"));
 const EVENT_TYPES = DOCUMENT.components.schemas.EventType.enum;
-const READS = "catalog:read connections:read webhooks:read";
+const READ_SCOPES = "catalog:read connections:read webhooks:read";
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
 export function consoleWebhooks(fixture) {
@@ -21,7 +21,7 @@ export function consoleWebhooks(fixture) {
   const visit = (path, use, options) => fixture.connect.visit(path, use, { as: full, ...options });
   const caller = () => fixture.connect.caller(full);
   const send = async (method, path, value = {}) => (await caller().sendJson(method, path, value)).json;
-  const listed = async () => (await caller().send("GET", "/v1/webhooks")).json.rows;
+  const listWebhooks = async () => (await caller().send("GET", "/v1/webhooks")).json.rows;
   const card = (page) => page.getByRole("list", { name: "Webhooks" }).getByRole("listitem");
   const causeEvent = (identity) => caller().create({ platform: "login", identity, identityType: "user" });
 
@@ -38,9 +38,9 @@ export function consoleWebhooks(fixture) {
       const account = "console-webhooks";
       full = await fixture.connect.newKey({
         account,
-        scopes: `${READS} connections:write events:read webhooks:write`,
+        scopes: `${READ_SCOPES} connections:write events:read webhooks:write`,
       });
-      reader = await fixture.connect.newKey({ account, scopes: READS });
+      reader = await fixture.connect.newKey({ account, scopes: READ_SCOPES });
     });
     after(() => {
       receiver?.closeAllConnections();
@@ -73,7 +73,7 @@ export function consoleWebhooks(fixture) {
         await card(page).getByText("active", { exact: true }).waitFor();
         await page.getByText("The webhook was created.").waitFor();
         assert.equal(await page.getByText("whsec_").count(), 0);
-        const [{ types, ...webhook }] = await listed();
+        const [{ types, ...webhook }] = await listWebhooks();
         assert.equal(types.length, EVENT_TYPES.length - 1);
         assert.ok(!types.includes("connection.called"));
         assert.partialDeepStrictEqual(webhook, { url, description: "For the tests", active: true });
@@ -88,11 +88,11 @@ export function consoleWebhooks(fixture) {
         await button(dialog, "Save webhook").click();
         await page.getByText("The webhook was saved.").waitFor();
         await card(page).getByText("All events").waitFor();
-        assert.partialDeepStrictEqual((await listed())[0], { types: [], description: null });
+        assert.partialDeepStrictEqual((await listWebhooks())[0], { types: [], description: null });
 
         await button(page, `Pause ${url}`).click();
         await card(page).getByText("paused", { exact: true }).waitFor();
-        assert.equal((await listed())[0].active, false);
+        assert.equal((await listWebhooks())[0].active, false);
         await button(page, `Enable ${url}`).click();
         await card(page).getByText("active", { exact: true }).waitFor();
 
@@ -117,7 +117,7 @@ export function consoleWebhooks(fixture) {
 
     test("list deliveries, and resend one or all from one onwards", async () => {
       for (const identity of ["ann", "bob"]) await causeEvent(identity);
-      const [{ id }] = await listed();
+      const [{ id }] = await listWebhooks();
       await visit(PATH, async (page) => {
         await page.getByRole("link", { name: `Deliveries to ${url}` }).click();
         await expectFocus(heading(page, "Deliveries"));
@@ -146,7 +146,7 @@ export function consoleWebhooks(fixture) {
     });
 
     proof("show validation errors", async () => {
-      const [{ id }] = await listed();
+      const [{ id }] = await listWebhooks();
       const set = (values) =>
         fixture.connect.database
           .prepare(`UPDATE webhooks SET ${Object.keys(values).map((name) => `${name} = ?`)} WHERE id = ?`)
@@ -162,11 +162,12 @@ export function consoleWebhooks(fixture) {
     });
 
     proof("show why the service disabled them, and resend failed deliveries", async () => {
-      const [{ id }] = await listed();
+      const [{ id }] = await listWebhooks();
       status = 410;
       await causeEvent("gone");
       const until = Date.now() + 30_000;
-      while ((await listed())[0].active) assert.ok(Date.now() < until, "the 410 did not disable the webhook in time");
+      while ((await listWebhooks())[0].active)
+        assert.ok(Date.now() < until, "the 410 did not disable the webhook in time");
       status = 204;
       await visit(PATH, async (page) => {
         await card(page).getByText("disabled", { exact: true }).waitFor();
@@ -258,7 +259,7 @@ export function consoleWebhooks(fixture) {
         await button(question, "Delete webhook").click();
         await page.getByText("The webhook was deleted.").waitFor();
         await page.getByText("No webhooks yet").waitFor();
-        assert.deepEqual(await listed(), []);
+        assert.deepEqual(await listWebhooks(), []);
       }),
     );
   });

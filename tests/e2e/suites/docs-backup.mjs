@@ -13,7 +13,7 @@ import { Server } from "../support/server.mjs";
 import { Shell } from "../support/shell.mjs";
 import { expectCorrectCounts, seed, stored } from "../support/vault.mjs";
 import { folder, State, wranglerEnvironment } from "../support/workspace.mjs";
-import { proves } from "../support/proof.mjs";
+import { isProof } from "../support/proof.mjs";
 
 const TIMEOUT_MS = 300_000;
 const SEALED_TABLES = [
@@ -29,7 +29,7 @@ const SEALED_TABLES = [
 
 /** @param {{ migrated: State }} fixture with a migrated storage, which is copied */
 export function backupAndRestore(fixture) {
-  describe("backup and restore", { skip: !proves }, () => {
+  describe("backup and restore", { skip: !isProof }, () => {
     const [copy, fresh] = ["docs-backup", "docs-restored"].map((name) => join(folder, name));
     const [old, restored] = [copy, fresh].map(
       (path) => new State(join(path, ".wrangler", "state").slice(folder.length + 1)),
@@ -195,16 +195,16 @@ export function backupAndRestore(fixture) {
       // The service runs during the restore, and docs/operating.md promises that no client sees a partial vault.
       const running = await Server.start(restored);
       try {
-        const ask = (path) => running.send(path, { secret: caller.secret });
-        assert.equal((await ask("/v1/vault/summary")).json.code, "invalid_key");
+        const sendRequest = (path) => running.send(path, { secret: caller.secret });
+        assert.equal((await sendRequest("/v1/vault/summary")).json.code, "invalid_key");
         const [connections, sealed, keys, ...check] = local("sh restore").trim().split("\n");
         const shell = new Shell(fresh);
         await shell.run(connections);
         await shell.run(sealed);
-        assert.equal((await ask("/v1/vault/summary")).json.code, "invalid_key");
+        assert.equal((await sendRequest("/v1/vault/summary")).json.code, "invalid_key");
         await shell.run(keys);
-        assert.equal((await ask("/v1/vault/summary")).json.total, 307);
-        assert.equal((await ask("/v1/vault/connections?tags=hard&q=hard")).json.total, 7);
+        assert.equal((await sendRequest("/v1/vault/summary")).json.total, 307);
+        assert.equal((await sendRequest("/v1/vault/connections?tags=hard&q=hard")).json.total, 7);
         assert.equal((await running.send("/v1/vault/summary", { secret: revoked.secret })).status, 401);
         const { printed } = await shell.run(check.join("\n"));
         const [

@@ -35,7 +35,7 @@ export function connectRealConnectors(fixture, env) {
     });
     after(() => browser?.close());
 
-    const ask = async (method, path, body) => {
+    const sendRequest = async (method, path, body) => {
       const url = `http://127.0.0.1:${fixture.server.port}${path}`;
       const headers = { "x-service-secret": env.KEY, "content-type": "application/json" };
       const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
@@ -47,7 +47,7 @@ export function connectRealConnectors(fixture, env) {
     for (const [platform, { name, fields, headers }] of Object.entries(PLATFORMS)) {
       test(`${platform}: credentials are entered in the window and returned by the API`, async () => {
         const scopes = ["catalog:read", "connections:read", "connections:connect"];
-        const { connectUrl } = await ask("POST", "/v1/sessions", { identity: IDENTITY, scopes });
+        const { connectUrl } = await sendRequest("POST", "/v1/sessions", { identity: IDENTITY, scopes });
         const address = new URL(connectUrl);
         const hash = `${address.hash}&platform=${platform}`;
         const { page, faults, close } = await open(browser, `${address.origin}${address.pathname}${hash}`);
@@ -64,13 +64,13 @@ export function connectRealConnectors(fixture, env) {
         } finally {
           await close();
         }
-        const { rows } = await ask("GET", `/v1/vault/connections?platform=${platform}&identity=${IDENTITY}`);
+        const { rows } = await sendRequest("GET", `/v1/vault/connections?platform=${platform}&identity=${IDENTITY}`);
         // The state is unknown until the credentials are used.
         assert.deepEqual(
           rows.map(({ state, active }) => [state, active]),
           [["unknown", true]],
         );
-        const credentials = await ask("GET", `/v1/vault/connections/${rows[0].id}/credentials`);
+        const credentials = await sendRequest("GET", `/v1/vault/connections/${rows[0].id}/credentials`);
         for (const [field, value] of Object.entries(fields)) assert.equal(credentials[field], value, field);
         assert.deepEqual(credentials.headers, headers(fields));
       });

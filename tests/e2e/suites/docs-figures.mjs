@@ -7,7 +7,7 @@ import { LIMIT_BYTES, WINDOW_LIMIT_BYTES, filesOf, totalSize } from "../../../sc
 import { root, sampleImport } from "../../../scripts/lib/paths.mjs";
 import { logosOf } from "../../../www/logos.ts";
 import { page } from "../support/docs.mjs";
-import { CODES } from "../support/reference.mjs";
+import { PROBLEM_CODES } from "../support/reference.mjs";
 import { cli } from "../support/workspace.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -150,7 +150,7 @@ export function figures(fixture) {
           .flatMap(([, cell]) => cell.match(/`[a-z_]+`/g))
           .map((code) => code.slice(1, -1)),
       ];
-      assert.deepEqual(codes.toSorted(), CODES.toSorted());
+      assert.deepEqual(codes.toSorted(), PROBLEM_CODES.toSorted());
     });
   });
 }

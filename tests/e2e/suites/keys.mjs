@@ -7,10 +7,10 @@ import { checksum, key, secret, store } from "../support/keys.mjs";
 import { cli, npmKeys } from "../support/workspace.mjs";
 
 const CONNECTORS = "/v1/available-connectors";
-const ALL = ["catalog:read", "connections:read", "connections:write"];
+const DEFAULT_SCOPES = ["catalog:read", "connections:read", "connections:write"];
 const CONNECTIONS = "/v1/vault/connections";
-const DAY = 86_400_000;
-const NOTHING = { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 };
+const DAY_MS = 86_400_000;
+const NO_COST = { calls: 0, rowsRead: 0, rowsWritten: 0, reads: 0 };
 
 const MALFORMED = "The API key is malformed: a character is missing or mistyped.";
 const REFUSED = "The API key is unknown, revoked or expired.";
@@ -31,7 +31,7 @@ export function keys(fixture) {
       ]) {
         const response = await send(CONNECTORS, { headers });
         expectProblem(response, "missing_key", { detail: MISSING });
-        assert.deepEqual(costOf(response), NOTHING);
+        assert.deepEqual(costOf(response), NO_COST);
       }
       expectProblem(await send(`${CONNECTORS}?x-service-secret=x`), "missing_key");
     });
@@ -58,14 +58,14 @@ export function keys(fixture) {
       ]) {
         const response = await send(CONNECTORS, { secret: text });
         expectProblem(response, "invalid_key", { detail: MALFORMED });
-        assert.deepEqual(costOf(response), NOTHING, why);
+        assert.deepEqual(costOf(response), NO_COST, why);
       }
       for (const twice of [`${valid}, ${valid}`, `${valid},x`]) {
         const response = await send(CONNECTORS, { secret: twice });
         expectProblem(response, "invalid_key", {
           detail: "The request has more than one API key. Send one key, in one header.",
         });
-        assert.deepEqual(costOf(response), NOTHING);
+        assert.deepEqual(costOf(response), NO_COST);
       }
     });
 
@@ -93,7 +93,7 @@ export function keys(fixture) {
       ]) {
         const response = await send("/v1/whoami", { secret: twice, headers });
         expectProblem(response, "invalid_key");
-        assert.deepEqual(costOf(response), NOTHING);
+        assert.deepEqual(costOf(response), NO_COST);
       }
     });
 
@@ -110,11 +110,14 @@ export function keys(fixture) {
     });
 
     for (const [name, expected] of [
-      ["full", { account: "acme", environment: "test", scopes: ALL, expiresAt: null }],
-      ["live", { account: "acme", environment: "live", scopes: ALL, expiresAt: null }],
+      ["full", { account: "acme", environment: "test", scopes: DEFAULT_SCOPES, expiresAt: null }],
+      ["live", { account: "acme", environment: "live", scopes: DEFAULT_SCOPES, expiresAt: null }],
       ["catalogOnly", { account: "acme", environment: "test", scopes: ["catalog:read"], expiresAt: null }],
-      ["noCatalog", { account: "acme", environment: "test", scopes: ALL.slice(1), expiresAt: null }],
-      ["expiring", { account: "acme", environment: "test", scopes: ALL, expiresAt: "2999-01-02T03:04:05.678Z" }],
+      ["noCatalog", { account: "acme", environment: "test", scopes: DEFAULT_SCOPES.slice(1), expiresAt: null }],
+      [
+        "expiring",
+        { account: "acme", environment: "test", scopes: DEFAULT_SCOPES, expiresAt: "2999-01-02T03:04:05.678Z" },
+      ],
     ]) {
       test(`whoami describes the key ${name}`, async () => {
         await send("/v1/whoami", { secret: fixture.keys[name].secret });
@@ -134,7 +137,7 @@ export function keys(fixture) {
 
     test("a warm catalog read sends no query to the database", async () => {
       await send(CONNECTORS, { secret: fixture.keys.full.secret });
-      assert.deepEqual(costOf(await send(CONNECTORS, { secret: fixture.keys.full.secret })), NOTHING);
+      assert.deepEqual(costOf(await send(CONNECTORS, { secret: fixture.keys.full.secret })), NO_COST);
     });
 
     test("concurrent requests write the day of a key's last use once", async () => {
@@ -150,12 +153,12 @@ export function keys(fixture) {
       const days = await fixture.database
         .prepare("SELECT id, last_used_day AS day FROM api_keys WHERE account = 'last-use'")
         .all();
-      const today = Math.floor(Date.now() / DAY);
+      const today = Math.floor(Date.now() / DAY_MS);
       const expected = { [used.row.id]: today, [refused.row.id]: null, [idle.row.id]: null };
       assert.deepEqual(Object.fromEntries(days.results.map(({ id, day }) => [id, day])), expected);
       const place = ["--account", "last-use", "--local", "--persist-to", fixture.states.large.path];
       const listed = JSON.parse(await cli("keys", "list", "--json", ...place));
-      const date = new Date(today * DAY).toISOString().slice(0, 10);
+      const date = new Date(today * DAY_MS).toISOString().slice(0, 10);
       assert.deepEqual(listed.find(({ id }) => id === used.row.id).lastUsedOn, date);
       assert.deepEqual(listed.find(({ id }) => id === idle.row.id).lastUsedOn, null);
       const parts = (await cli("keys", "list", ...place)).split(/\n(?=\S)/);
@@ -187,10 +190,10 @@ export function keys(fixture) {
       assert.equal("secret" in fresh.replaces, false);
       const [before, after] = [await whoami(old), await whoami(fresh)];
       assert.deepEqual({ ...after, expiresAt: "" }, { ...before, expiresAt: "" });
-      const ends = (text, milliseconds) =>
+      const expectExpiresIn = (text, milliseconds) =>
         assert.ok(Math.abs(Date.parse(text) - Date.now() - milliseconds) < 120_000, text);
-      ends(before.expiresAt, 2 * 3_600_000);
-      ends(after.expiresAt, 30 * DAY);
+      expectExpiresIn(before.expiresAt, 2 * 3_600_000);
+      expectExpiresIn(after.expiresAt, 30 * DAY_MS);
       const listedKeys = (await list()).map(({ id, state, replacedBy, warnings }) => [id, state, replacedBy, warnings]);
       assert.deepEqual(listedKeys, [
         [old.id, "active", fresh.id, ["expires_soon"]],

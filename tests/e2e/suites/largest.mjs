@@ -6,7 +6,7 @@ import { isolateBytes } from "../support/memory.mjs";
 import { walk } from "../support/walk.mjs";
 
 const PATH = "/v1/available-actions/microsoft-graph-beta";
-const TOTAL = 22_361;
+const ACTION_COUNT = 22_361;
 const ISOLATE_BYTES = 128 * 2 ** 20;
 /** The allowed memory growth of 200 requests: cached responses have a budget of 4 MiB. */
 const GROWTH_BYTES = 8 * 2 ** 20;
@@ -17,10 +17,10 @@ export function largestPlatform(fixture) {
 
   describe("the largest platform", () => {
     test("first page, last page, key, title and q take one request each", async () => {
-      const first = expectPage(await get(`${PATH}?limit=500`), { total: TOTAL, pages: 45, page: 1 });
+      const first = expectPage(await get(`${PATH}?limit=500`), { total: ACTION_COUNT, pages: 45, page: 1 });
       assert.equal(first.rows.length, 500);
-      const last = expectPage(await get(`${PATH}?limit=500&page=45`), { total: TOTAL, page: 45 });
-      assert.equal(last.rows.length, TOTAL - 44 * 500);
+      const last = expectPage(await get(`${PATH}?limit=500&page=45`), { total: ACTION_COUNT, page: 45 });
+      assert.equal(last.rows.length, ACTION_COUNT - 44 * 500);
       const row = last.rows.at(-1);
       expectPage(await get(`${PATH}?key=${encodeURIComponent(row.key)}`), { rows: [row], total: 1 });
       const pageByTitle = expectPage(
@@ -28,21 +28,21 @@ export function largestPlatform(fixture) {
       );
       assert.ok(pageByTitle.rows.some(({ key }) => key === row.key));
       const matchingPage = expectPage(await get(`${PATH}?q=user+messages&limit=500`));
-      assert.ok(matchingPage.total > 10 && matchingPage.total < TOTAL);
-      expectPage(await get(`${PATH}?limit=1&page=${TOTAL}`), { rows: [row], pages: TOTAL });
+      assert.ok(matchingPage.total > 10 && matchingPage.total < ACTION_COUNT);
+      expectPage(await get(`${PATH}?limit=1&page=${ACTION_COUNT}`), { rows: [row], pages: ACTION_COUNT });
     });
 
     test("all pages agree with every count and filter", async () => {
       const all = await walk(get, PATH);
-      assert.equal(all.length, TOTAL);
+      assert.equal(all.length, ACTION_COUNT);
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const expected = all.filter((row) => row.method === method).length;
         expectPage(await get(`${PATH}?method=${method}`), { total: expected });
       }
       for (const word of ["user", "chat", "drive item", "microsoft"]) {
-        const has = (row) =>
+        const containsEachWord = (row) =>
           word.split(" ").every((part) => `${row.title}\n${row.key}\n${row.platform}`.toLowerCase().includes(part));
-        expectPage(await get(`${PATH}?q=${word.replace(" ", "+")}`), { total: all.filter(has).length });
+        expectPage(await get(`${PATH}?q=${word.replace(" ", "+")}`), { total: all.filter(containsEachWord).length });
       }
     });
 

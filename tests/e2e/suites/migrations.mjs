@@ -41,7 +41,7 @@ export function migrations(fixture) {
       const state = new State("earlier");
       await state.prepare();
       const owner = key({ account: "earlier" });
-      const dump = async (vault) => [
+      const readSchemaAndRows = async (vault) => [
         (await vault.prepare("SELECT sql FROM sqlite_schema ORDER BY sql").all()).results,
         (await vault.prepare("SELECT * FROM api_keys").all()).results,
         await applied(vault),
@@ -59,14 +59,14 @@ export function migrations(fixture) {
       ]) {
         const before = await state.use(async ({ vault }) => {
           await vault.prepare(change).run();
-          return dump(vault);
+          return readSchemaAndRows(vault);
         });
         await assert.rejects(state.migrate(...how), ({ output }) => {
           assert.match(output, /created by an earlier commit, and are not those of schema\/\. Nothing was changed\./);
           for (const part of expected) assert.ok(output.includes(part), output);
           return true;
         });
-        assert.deepEqual(await state.use(({ vault }) => dump(vault)), before);
+        assert.deepEqual(await state.use(({ vault }) => readSchemaAndRows(vault)), before);
       }
     });
   });

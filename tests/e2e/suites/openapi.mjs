@@ -34,10 +34,10 @@ export function openapi(fixture) {
   };
   let description;
   const send = (path, options) => fixture.server.send(path, options);
-  let identityCount = 0;
+  let lastIdentity = 0;
   const input = (more = {}) => ({
     platform: PLATFORM,
-    identity: `openapi-${(identityCount += 1)}`,
+    identity: `openapi-${(lastIdentity += 1)}`,
     identityType: "user",
     ...more,
   });
@@ -49,7 +49,7 @@ export function openapi(fixture) {
       body: JSON.stringify(body),
     });
 
-  const put = (path, body) =>
+  const putJson = (path, body) =>
     send(path, { method: "PUT", secret: keys.full.secret, headers: [JSON_TYPE], body: JSON.stringify(body) });
   const connecting = (more) => {
     const { identity, identityType } = input();
@@ -87,7 +87,10 @@ export function openapi(fixture) {
     if (operationId === "deleteConsoleSession") return people().session();
     const { id } = (await create(input())).json;
     if (/^getCredentials$|^checkConnection$/.test(operationId)) {
-      const storedResponse = await put(`${connectionPath(id)}/credentials`, { type: "bearer", token: "example-token" });
+      const storedResponse = await putJson(`${connectionPath(id)}/credentials`, {
+        type: "bearer",
+        token: "example-token",
+      });
       assert.equal(storedResponse.status, 204, storedResponse.text);
     }
     return id;
@@ -102,7 +105,7 @@ export function openapi(fixture) {
     if (/^(get|delete)AgentSignIn$/.test(operationId)) await agents().signIn();
     if (/^(get|delete)ConsoleSignIn$/.test(operationId)) await people().configure();
     const { request } = operationId === "createAgentGrant" ? await agents().request() : {};
-    if (operationId !== "setOauthClient") await put(CLIENT, { clientId: "example-client" });
+    if (operationId !== "setOauthClient") await putJson(CLIENT, { clientId: "example-client" });
     const id = path.includes("{id}") ? await resourceIdFor(operationId) : undefined;
     // Other operations get the first example of the document.
     const bodies = {
@@ -200,7 +203,7 @@ export function openapi(fixture) {
     if (id === "getCredentials") {
       const failed = await resourceIdFor("getStatus");
       const expired = { type: "oauth2", accessToken: "example-token", expiresAt: "2020-01-31T12:00:00Z" };
-      await put(`${connectionPath(failed)}/credentials`, expired);
+      await putJson(`${connectionPath(failed)}/credentials`, expired);
       return [{ path: path.replace(/[0-9a-f-]{36}/, failed) }];
     }
     if (id === "checkConnection") {
@@ -300,18 +303,18 @@ export function openapi(fixture) {
         // These operations return responses of platforms, which `calls.test.mjs` tests.
         if (CALLS.test(id)) continue;
         const seen = new Set();
-        const ask = async (request) => {
+        const sendRequest = async (request) => {
           const response = await send(request.path, request);
           description.expect(id, response);
           seen.add(String(response.status));
           return response;
         };
-        for (const request of await requestVariants(operation)) await ask(request);
+        for (const request of await requestVariants(operation)) await sendRequest(request);
         const request = await validRequest(operation);
-        const response = await ask(request);
+        const response = await sendRequest(request);
         assert.ok(response.status < 300, `${id} ${response.status}`);
         if (operation.parameters?.some(({ $ref }) => $ref?.endsWith("IfNoneMatch"))) {
-          await ask({ ...request, headers: [["if-none-match", response.header("etag")]] });
+          await sendRequest({ ...request, headers: [["if-none-match", response.header("etag")]] });
         }
         const describedStatuses = Object.keys(operation.responses).filter(
           (status) => !TESTED_ELSEWHERE.includes(status),
@@ -321,7 +324,7 @@ export function openapi(fixture) {
     });
 
     test("describes the response of whoami to a token", async () => {
-      const ask = (input) =>
+      const sendRequest = (input) =>
         send("/v1/sessions", {
           method: "POST",
           secret: keys.full.secret,
@@ -354,7 +357,7 @@ export function openapi(fixture) {
         [{ identity: " ann" }, false],
         [{ identity: "\u202eann" }, false],
       ]) {
-        const response = await ask(input);
+        const response = await sendRequest(input);
         description.expect("createSession", response);
         assert.deepEqual(
           [response.status === 201, description.faults(schema, input) === undefined],
@@ -414,13 +417,13 @@ export function openapi(fixture) {
             [text(1), text(maxLength)],
             [text(maxLength + 1), ...(pattern ? [" "] : [])],
           ];
-        const outside = ["x", "0".repeat(10), "É"].filter((value) => !new RegExp(pattern, "u").test(value));
-        return pattern ? [[], outside] : [["x", "%_*,'\"\\é🦀"], []];
+        const mismatches = ["x", "0".repeat(10), "É"].filter((value) => !new RegExp(pattern, "u").test(value));
+        return pattern ? [[], mismatches] : [["x", "%_*,'\"\\é🦀"], []];
       };
       let parameters = 0;
       for (const operation of description.operations.values()) {
         for (const { name, schema } of operation.parameters?.filter((parameter) => parameter.in === "query") ?? []) {
-          const [taken, refused] = testValues(schema);
+          const [taken, invalidValues] = testValues(schema);
           const [path] = (await validRequest(operation)).path.split("?");
           const status = async (value) => {
             const needed = operation.operationId === "searchActions" && { q: "x" };
@@ -432,7 +435,8 @@ export function openapi(fixture) {
           // A pending attempt delays its response by `wait` seconds, so only the shortest value is sent.
           const allowed = name === "wait" ? taken.slice(0, 1) : taken;
           for (const value of allowed) assert.equal(await status(value), 200, `${path}?${name}=${value}`);
-          for (const value of [...refused, ""]) assert.equal(await status(value), 400, `${path}?${name}=${value}`);
+          for (const value of [...invalidValues, ""])
+            assert.equal(await status(value), 400, `${path}?${name}=${value}`);
           parameters += 1;
         }
       }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { each, expectNoResponse, failure } from "../support/package.mjs";
-import { ID, comparing, x } from "../support/validation.mjs";
+import { ID, comparisonHelpers, x } from "../support/validation.mjs";
 import { CONNECTIONS, connectionPath } from "../support/vault.mjs";
 
 const GOOD = { platform: "github", identity: "someone", identityType: "user" };
@@ -144,7 +144,7 @@ const BODIES = {
 };
 
 export function bodies(fixture) {
-  const { counted, plain, expectSame } = comparing(fixture);
+  const { counted, plain, expectSame } = comparisonHelpers(fixture);
 
   describe("validation of bodies", () => {
     for (const [name, method, path, call, validate] of [

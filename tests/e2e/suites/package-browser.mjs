@@ -92,7 +92,7 @@ export function browser(fixture) {
     return error;
   }
 
-  function expectAnswered(outcome, kind, expected) {
+  function expectServiceError(outcome, kind, expected) {
     const error = expectErrorInPage(outcome, kind, expected);
     assert.match(error.requestId, /^[0-9a-f-]{36}$/);
     assert.equal(error.headers["x-request-id"], error.requestId);
@@ -173,14 +173,14 @@ export function browser(fixture) {
         { given: [connection] },
       );
       assert.deepEqual(changed, { ...connection, tags: ["x"], version: "2" });
-      expectAnswered(
+      expectServiceError(
         await call('return vault.connections.update(more[0].id, { tags: ["y"] }, { ifMatch: more[0] })', {
           given: [connection],
         }),
         "PreconditionError",
         { status: 412, code: "precondition_failed" },
       );
-      expectAnswered(
+      expectServiceError(
         await call(
           'return vault.connections.create({ platform: "github", identity: "名前 %_ 😀", identityType: "user" })',
         ),
@@ -193,7 +193,7 @@ export function browser(fixture) {
         await value("return await vault.connections.delete(more[0]) === undefined", { given: [connection.id] }),
         true,
       );
-      expectAnswered(
+      expectServiceError(
         await call("return vault.connections.delete(more[0])", { given: [connection.id] }),
         "NotFoundError",
         {
@@ -207,26 +207,26 @@ export function browser(fixture) {
     test("each error of the service is reported with all members", async () => {
       const { unknown, revoked, expired, reader, noCatalog } = fixture.keys;
       for (const { secret: key } of [unknown, revoked, expired])
-        expectAnswered(await call("return vault.whoami()", { key }), "AuthenticationError", {
+        expectServiceError(await call("return vault.whoami()", { key }), "AuthenticationError", {
           status: 401,
           code: "invalid_key",
           errors: [],
         });
-      expectAnswered(await call("return vault.connectors.list()", { key: noCatalog.secret }), "PermissionError", {
+      expectServiceError(await call("return vault.connectors.list()", { key: noCatalog.secret }), "PermissionError", {
         status: 403,
         code: "insufficient_scope",
       });
-      expectAnswered(
+      expectServiceError(
         await call("return vault.connections.delete(more[0])", { key: reader.secret, given: [UNKNOWN] }),
         "PermissionError",
         { status: 403 },
       );
-      const unknownError = expectAnswered(await call('return vault.actions.list("gitub")'), "NotFoundError", {
+      const unknownError = expectServiceError(await call('return vault.actions.list("gitub")'), "NotFoundError", {
         status: 404,
         code: "platform_not_found",
       });
       assert.equal(unknownError.suggestions[0], "github");
-      const error = expectAnswered(
+      const error = expectServiceError(
         await call('return vault.connections.create({ platform: "gitub", identity: "a", identityType: "user" })'),
         "ValidationError",
         { status: 400, code: "invalid_body" },
@@ -238,7 +238,7 @@ export function browser(fixture) {
       const after = /after=([^&>]+)/.exec(
         (await fixture.plain(fixture.keys.many, `${CONNECTIONS}?limit=5`)).header("link"),
       )[1];
-      expectAnswered(
+      expectServiceError(
         await call("return vault.connections.list({ limit: 6, after: more[0] })", {
           key: fixture.keys.many.secret,
           given: [after],
@@ -252,7 +252,7 @@ export function browser(fixture) {
       const run = (sql) => fixture.database.prepare(sql).run();
       await run("ALTER TABLE connections RENAME TO lost");
       try {
-        const error = expectAnswered(await call("return vault.connections.list()"), "ServerError", {
+        const error = expectServiceError(await call("return vault.connections.list()"), "ServerError", {
           status: 503,
           code: "unavailable",
           retryAfter: 5,
@@ -403,7 +403,7 @@ export function browser(fixture) {
 
     test("a worker of a page can call the service", async () => {
       assert.equal((await value("return vault.whoami()", { where: "inWorker" })).account, "page");
-      expectAnswered(await call('return vault.actions.list("gitub")', { where: "inWorker" }), "NotFoundError", {
+      expectServiceError(await call('return vault.actions.list("gitub")', { where: "inWorker" }), "NotFoundError", {
         status: 404,
         code: "platform_not_found",
       });

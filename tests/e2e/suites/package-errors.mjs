@@ -3,10 +3,17 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { EVERY_CALL, UNKNOWN } from "../support/calls.mjs";
-import { ConnectorVault, Recorder, expectAnswered, expectError, expectNoSecret, failure } from "../support/package.mjs";
+import {
+  ConnectorVault,
+  Recorder,
+  expectServiceError,
+  expectError,
+  expectNoSecret,
+  failure,
+} from "../support/package.mjs";
 import { CONNECTIONS, connectionPath } from "../support/vault.mjs";
 
-const ONCE = { maxRetries: 0 };
+const NO_RETRIES = { maxRetries: 0 };
 
 export function errors(fixture) {
   const { vault } = fixture;
@@ -17,7 +24,7 @@ export function errors(fixture) {
         const apiKey = fixture.keys[name];
         for (const [ask, method, path] of Object.values(EVERY_CALL)) {
           const response = await fixture.plain(apiKey, path, { method });
-          expectAnswered(await failure(ask(vault(apiKey))), "AuthenticationError", response, {
+          expectServiceError(await failure(ask(vault(apiKey))), "AuthenticationError", response, {
             status: 401,
             code: "invalid_key",
           });
@@ -33,7 +40,7 @@ export function errors(fixture) {
             { "catalog:read": "noCatalog", "connections:read": "catalogOnly", "connections:write": "reader" }[scope]
           ];
         const response = await fixture.plain(apiKey, path, { method });
-        const error = expectAnswered(await failure(ask(vault(apiKey))), "PermissionError", response, {
+        const error = expectServiceError(await failure(ask(vault(apiKey))), "PermissionError", response, {
           status: 403,
           code: "insufficient_scope",
         });
@@ -58,7 +65,7 @@ export function errors(fixture) {
           ["GET", () => connections.get(id)],
           ["DELETE", () => connections.delete(id)],
         ]) {
-          const error = expectAnswered(
+          const error = expectServiceError(
             await failure(ask),
             "NotFoundError",
             await fixture.plain(fixture.keys.full, connectionPath(id), { method }),
@@ -89,13 +96,13 @@ export function errors(fixture) {
         ["nothing like it"],
       ]) {
         const response = await fixture.plain(full, `/v1/available-actions/${encodeURIComponent(platform)}`);
-        const error = expectAnswered(await failure(vault(full).actions.list(platform)), "NotFoundError", response, {
+        const error = expectServiceError(await failure(vault(full).actions.list(platform)), "NotFoundError", response, {
           status: 404,
           code: "platform_not_found",
         });
         assert.ok(Array.isArray(error.suggestions));
         if (meant) assert.equal(error.suggestions[0], meant);
-        expectAnswered(await failure(vault(full).actions.list(platform).toArray()), "NotFoundError", response);
+        expectServiceError(await failure(vault(full).actions.list(platform).toArray()), "NotFoundError", response);
       }
     });
 
@@ -109,10 +116,15 @@ export function errors(fixture) {
       ]) {
         const path = `/v1/available-actions/${platform}/${encodeURIComponent(key)}`;
         const response = await fixture.plain(full, path);
-        const error = expectAnswered(await failure(vault(full).actions.get(platform, key)), "NotFoundError", response, {
-          status: 404,
-          code,
-        });
+        const error = expectServiceError(
+          await failure(vault(full).actions.get(platform, key)),
+          "NotFoundError",
+          response,
+          {
+            status: 404,
+            code,
+          },
+        );
         if (meant) assert.ok(error.suggestions.includes(meant), `${meant} in ${error.suggestions}`);
       }
     });
@@ -123,7 +135,7 @@ export function errors(fixture) {
       const { id } = await vault(full).connections.create(input);
       const headers = [["content-type", "application/json"]];
       const exists = await fixture.plain(full, CONNECTIONS, { method: "POST", headers, body: JSON.stringify(input) });
-      expectAnswered(await failure(vault(full).connections.create(input)), "ConflictError", exists, {
+      expectServiceError(await failure(vault(full).connections.create(input)), "ConflictError", exists, {
         status: 409,
         code: "connection_exists",
         connectionId: id,
@@ -133,7 +145,7 @@ export function errors(fixture) {
         headers: [...headers, ["if-match", '"x"']],
         body: "{}",
       });
-      expectAnswered(
+      expectServiceError(
         await failure(vault(full).connections.update(id, {}, { ifMatch: '"x"' })),
         "PreconditionError",
         stale,
@@ -152,7 +164,7 @@ export function errors(fixture) {
         [many, { limit: 5, after, tags: ["third"] }],
       ]) {
         const path = `${CONNECTIONS}?${new URLSearchParams(filter)}`;
-        expectAnswered(
+        expectServiceError(
           await failure(vault(apiKey).connections.list(filter)),
           "ValidationError",
           await fixture.plain(apiKey, path),
@@ -166,7 +178,7 @@ export function errors(fixture) {
           headers: [["content-type", "application/json"]],
           body: JSON.stringify(input),
         });
-        const { errors } = expectAnswered(
+        const { errors } = expectServiceError(
           await failure(vault(full).connections.create(input)),
           "ValidationError",
           response,
@@ -226,7 +238,7 @@ export function errors(fixture) {
       await run("ALTER TABLE connections RENAME TO lost");
       try {
         const response = await fixture.plain(outage, CONNECTIONS);
-        const once = vault(outage, ONCE).connections;
+        const once = vault(outage, NO_RETRIES).connections;
         for (const ask of [
           () => once.list(),
           () => once.get(id),
@@ -234,7 +246,7 @@ export function errors(fixture) {
           () => once.delete(id),
           () => once.create({ platform: "github", identity: "b", identityType: "user" }),
         ]) {
-          expectAnswered(await failure(ask), "ServerError", response, {
+          expectServiceError(await failure(ask), "ServerError", response, {
             status: 503,
             code: "unavailable",
             retryAfter: 5,

@@ -2,8 +2,8 @@
 // table of common mistakes and for random filters.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { each, expectNoResponse, factsOf, failure } from "../support/package.mjs";
-import { ACTIONS, CONNECTORS, ID, comparing, pairs, x } from "../support/validation.mjs";
+import { each, expectNoResponse, errorPropertiesOf, failure } from "../support/package.mjs";
+import { ACTIONS, CONNECTORS, ID, comparisonHelpers, pairs, x } from "../support/validation.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
 const PAGING = [
@@ -127,7 +127,7 @@ function numbers(seed) {
 }
 
 export function filters(fixture) {
-  const { counted, plain, expectSame } = comparing(fixture);
+  const { counted, plain, expectSame } = comparisonHelpers(fixture);
 
   describe("validation of filters", () => {
     for (const [what, path, filters, list, validate] of [
@@ -297,7 +297,7 @@ export function filters(fixture) {
           }
           const error = await failure(() => list(client, filter));
           const { status, code, message, errors } = error;
-          assert.deepEqual({ status, code, message, errors }, factsOf(response.json), what);
+          assert.deepEqual({ status, code, message, errors }, errorPropertiesOf(response.json), what);
           // Only the service can validate a cursor.
           const cursorOnly = errors.every(({ parameter }) => parameter === "after");
           if (!cursorOnly) assert.equal(recorder.calls, 0, what);

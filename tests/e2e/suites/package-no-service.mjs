@@ -8,7 +8,7 @@ import { EVERY_CALL } from "../support/calls.mjs";
 import { ConnectorVault, Recorder, expectError, expectNoResponse, failure } from "../support/package.mjs";
 import { SUMMARY } from "../support/vault.mjs";
 
-const ONCE = { maxRetries: 0 };
+const NO_RETRIES = { maxRetries: 0 };
 /** Detects hanging calls, with enough time on a busy machine. */
 const HANG_TIMEOUT_MS = 5000;
 
@@ -22,9 +22,14 @@ async function unusedPort() {
 }
 
 export function withoutService(fixture) {
-  const ended = [];
+  const cleanups = [];
   const client = (port, options) =>
-    new ConnectorVault({ baseUrl: `http://127.0.0.1:${port}`, secret: fixture.keys.full.secret, ...ONCE, ...options });
+    new ConnectorVault({
+      baseUrl: `http://127.0.0.1:${port}`,
+      secret: fixture.keys.full.secret,
+      ...NO_RETRIES,
+      ...options,
+    });
 
   /** Starts another kind of server until the test ends. */
   async function startServer(server) {
@@ -34,7 +39,7 @@ export function withoutService(fixture) {
       socket.on("close", () => sockets.delete(socket)).on("error", () => {});
     });
     await new Promise((done) => server.listen(0, "127.0.0.1", done));
-    ended.push(() => {
+    cleanups.push(() => {
       sockets.forEach((socket) => socket.destroy());
       return new Promise((done) => server.close(done));
     });
@@ -49,7 +54,7 @@ export function withoutService(fixture) {
     );
 
   describe("servers other than a connector-vault", () => {
-    afterEach(() => Promise.all(ended.splice(0).map((end) => end())));
+    afterEach(() => Promise.all(cleanups.splice(0).map((end) => end())));
 
     test("no server: ConnectionError with fetch's own reason", async () => {
       const port = await unusedPort();
@@ -67,7 +72,11 @@ export function withoutService(fixture) {
       assert.equal(recorder.calls, 2);
       expectError(
         await failure(
-          new ConnectorVault({ baseUrl: "https://vault.invalid", secret: fixture.keys.full.secret, ...ONCE }).whoami(),
+          new ConnectorVault({
+            baseUrl: "https://vault.invalid",
+            secret: fixture.keys.full.secret,
+            ...NO_RETRIES,
+          }).whoami(),
         ),
         "ConnectionError",
       );

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { launch } from "../support/browser.mjs";
 import { secrets } from "../support/http.mjs";
 import { token } from "../support/keys.mjs";
-import { Recorder, dist, expectAnswered, expectError, expectNoResponse, failure } from "../support/package.mjs";
+import { Recorder, dist, expectServiceError, expectError, expectNoResponse, failure } from "../support/package.mjs";
 import { connectionNumber } from "../support/seed.mjs";
 import { SESSION_SECRET } from "../support/server.mjs";
 import { CONNECTIONS, connectionPath, seed } from "../support/vault.mjs";
@@ -77,7 +77,7 @@ export function sessions(fixture) {
           const life = Date.parse(session.expiresAt) - Date.now();
           assert.ok(Math.abs(life - (expected.ttlSeconds ?? 900) * 1000) < 30_000, `${life} ms`);
           if (expected.origins) continue;
-          const { account, environment, scopes, expiresAt, ...confined } = await vault({
+          const { account, environment, scopes, expiresAt, ...restrictions } = await vault({
             secret: session.token,
           }).whoami();
           assert.deepEqual(
@@ -95,7 +95,7 @@ export function sessions(fixture) {
             origins: null,
             ...presets,
           };
-          assert.deepEqual(confined, { identity: session.identity, identityType: null, ...unrestricted });
+          assert.deepEqual(restrictions, { identity: session.identity, identityType: null, ...unrestricted });
         }
       });
 
@@ -107,7 +107,7 @@ export function sessions(fixture) {
             headers: JSON_TYPE,
             body: JSON.stringify(body),
           });
-          expectAnswered(await failure(vault(apiKey).sessions.create(body)), "PermissionError", response, {
+          expectServiceError(await failure(vault(apiKey).sessions.create(body)), "PermissionError", response, {
             status: 403,
             code: "insufficient_scope",
           });
@@ -160,7 +160,7 @@ export function sessions(fixture) {
           assert.equal((await client.connections.list({ limit: 1 })).total, ANN_CONNECTIONS.length);
           assert.deepEqual([calls.length, recorder.requests.length], [2, 2]);
           const stuck = await failure(vault({ secret: () => bad }).connections.get(ANN_CONNECTIONS[0].id));
-          expectAnswered(
+          expectServiceError(
             stuck,
             "AuthenticationError",
             await fixture.plain({ secret: bad }, connectionPath(ANN_CONNECTIONS[0].id)),
@@ -260,7 +260,7 @@ export function sessions(fixture) {
         secrets.add(session.token);
         return session;
       };
-      const AT_ONCE = 20;
+      const CONCURRENT_CALLS = 20;
 
       test("an iteration survives the expiry of its token, and returns each connection once", async () => {
         // The first token expires soon, and the iteration waits for that.
@@ -277,7 +277,7 @@ export function sessions(fixture) {
             text ??= session.token;
             return session;
           } });
-          const lists = await Promise.all(Array.from({ length: ${AT_ONCE} }, () => vault.connections.list({ limit: 1 })));
+          const lists = await Promise.all(Array.from({ length: ${CONCURRENT_CALLS} }, () => vault.connections.list({ limit: 1 })));
           const walked = [];
           for await (const connection of vault.connections.list()) {
             walked.push(connection.id);
@@ -290,7 +290,7 @@ export function sessions(fixture) {
           (n) => (n === 1 ? { token: forgeToken({ e: Date.now() + 2500, o: fixture.site.origin }) } : real()),
         );
         assert.equal(error, undefined, JSON.stringify(error));
-        assert.deepEqual(value.totals, Array(AT_ONCE).fill(ANN_CONNECTIONS.length));
+        assert.deepEqual(value.totals, Array(CONCURRENT_CALLS).fill(ANN_CONNECTIONS.length));
         assert.deepEqual([...value.walked].sort(), ids(ANN_CONNECTIONS));
         assert.deepEqual((await fixture.plain(maker(), connectionPath(value.walked[0]))).json, value.tagged);
         assert.deepEqual(value.tagged.tags, ["seen"]);

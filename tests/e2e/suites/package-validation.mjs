@@ -7,11 +7,11 @@ import {
   each,
   expectInvalid,
   expectNoResponse,
-  factsOf,
+  errorPropertiesOf,
   failure,
   library,
 } from "../support/package.mjs";
-import { ID, comparing, x } from "../support/validation.mjs";
+import { ID, comparisonHelpers, x } from "../support/validation.mjs";
 import { connectionPath } from "../support/vault.mjs";
 
 const IDS = [
@@ -43,7 +43,7 @@ const IDS = [
 const INVALID_SEGMENTS = ["", ".", ".."];
 
 export function validation(fixture) {
-  const { counted, plain, expectSame } = comparing(fixture);
+  const { counted, plain, expectSame } = comparisonHelpers(fixture);
 
   describe("validation", () => {
     test("invalid ids have the errors of the service", async () => {
@@ -144,7 +144,7 @@ export function validation(fixture) {
         for (const options of [{}, { maxRetries: 1 }]) {
           const error = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret, ...options }));
           expectNoResponse(error, "AuthenticationError", {
-            ...factsOf(response.json),
+            ...errorPropertiesOf(response.json),
             status: 401,
             code: "invalid_key",
           });
@@ -153,7 +153,7 @@ export function validation(fixture) {
       const responseWithoutKey = await fixture.server.send("/v1/whoami");
       const empty = await failure(() => new ConnectorVault({ baseUrl: fixture.baseUrl, secret: "" }));
       expectNoResponse(empty, "AuthenticationError", {
-        ...factsOf(responseWithoutKey.json),
+        ...errorPropertiesOf(responseWithoutKey.json),
         status: 401,
         code: "missing_key",
       });

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { launch, open } from "../support/browser.mjs";
-import { CODES, EXAMPLES, keys } from "../support/reference.mjs";
-import { proof, proves, sampled } from "../support/proof.mjs";
+import { PROBLEM_CODES, EXAMPLES, keys } from "../support/reference.mjs";
+import { proof, isProof, sampled } from "../support/proof.mjs";
 
 const AXE = readFileSync(join(root, "node_modules", "axe-core", "axe.min.js"), "utf8");
-const THEMES = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
+const BACKGROUND_BY_THEME = { light: "rgb(255, 255, 255)", dark: "rgb(17, 19, 26)" };
 const PHONE = { width: 390, height: 844 };
 /** The number of operations or schemas that are open on one page: each click rerenders all of them. */
 const OPEN_AT_ONCE = 4;
@@ -17,7 +17,7 @@ const OPEN_AT_ONCE = 4;
  * Operations that together cover everything that the page can show, every eighth schema, and all schemas with variants.
  */
 const REPRESENTATIVE = ["listConnections", "createConnection", "getAction", "runAction"];
-const EVERY = 8;
+const SCHEMA_STEP = 8;
 /** Pages about error codes that together contain every element of such a page. */
 const CHECKED_PROBLEMS = ["missing_key", "invalid_body", "internal"];
 /** The axe rules whose result depends on the theme. */
@@ -55,7 +55,7 @@ export function referenceInBrowser(fixture) {
 
     /** Asserts that the page, or only `parts` of it, is accessible in both themes and fits on a phone. */
     async function expectFit(page, what, parts) {
-      for (const [colorScheme, background] of sampled(Object.entries(THEMES), 2)) {
+      for (const [colorScheme, background] of sampled(Object.entries(BACKGROUND_BY_THEME), 2)) {
         await page.emulateMedia({ colorScheme });
         assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), background);
         await page.evaluate(AXE);
@@ -187,7 +187,7 @@ export function referenceInBrowser(fixture) {
       const describedSchemas = Object.entries(all).filter(([name, one]) => !one.enum && !isPart(name));
       const resolved = (schema) => (schema.$ref ? all[schema.$ref.split("/").at(-1)] : schema);
       const chosenSchemas = describedSchemas.filter(
-        ([, one], index) => one.oneOf || (one.properties && index % EVERY === 0),
+        ([, one], index) => one.oneOf || (one.properties && index % SCHEMA_STEP === 0),
       );
       assert.ok(chosenSchemas.length > 8);
       return checkEach(chosenSchemas, async (page, few, first) => {
@@ -244,7 +244,7 @@ export function referenceInBrowser(fixture) {
             return block(page, id).locator(".live-responses-table").innerText();
           };
           assert.match(await tryOperation("whoami"), /"account": "reader"/);
-          if (proves) {
+          if (isProof) {
             assert.match(await tryOperation("createConnection"), /"key": "test::github::default::ann@example.com"/);
             assert.match(await tryOperation("listConnections"), /"total": 1/);
           }
@@ -378,7 +378,7 @@ export function referenceInBrowser(fixture) {
       ),
     );
 
-    for (const [choice, background] of Object.entries(THEMES)) {
+    for (const [choice, background] of Object.entries(BACKGROUND_BY_THEME)) {
       proof(`a user who chose ${choice} gets it, whatever the system's theme`, () =>
         visitPage(
           "/docs",
@@ -406,7 +406,7 @@ export function referenceInBrowser(fixture) {
           const links = await page.locator("td a").evaluateAll((all) => all.map(({ pathname }) => pathname));
           assert.deepEqual(
             links,
-            CODES.map((code) => `/problems/${code}`),
+            PROBLEM_CODES.map((code) => `/problems/${code}`),
           );
           for (const code of CHECKED_PROBLEMS) {
             await page.goto(`${fixture.reference.address}/problems/${code}`);
@@ -421,7 +421,10 @@ export function referenceInBrowser(fixture) {
           await page.evaluate(() => localStorage.setItem("theme", "dark"));
           await page.emulateMedia({ colorScheme: "light" });
           await page.reload();
-          assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), THEMES.dark);
+          assert.equal(
+            await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+            BACKGROUND_BY_THEME.dark,
+          );
         },
         logViolations,
       ));

@@ -1,7 +1,7 @@
 // Runs the examples on the pages about error codes: each fails as its page describes, and succeeds after the fix on that page.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { CODES, EXAMPLES, JSON_TYPE, keys } from "../support/reference.mjs";
+import { PROBLEM_CODES, EXAMPLES, JSON_TYPE, keys } from "../support/reference.mjs";
 import { CONNECTIONS } from "../support/vault.mjs";
 
 /** @param {{ reference: import("../support/reference.mjs").Reference }} fixture */
@@ -65,7 +65,7 @@ export function problemExamples(fixture) {
     }
 
     test("cover every error that one request can cause", () => {
-      const without = CODES.filter((code) => !(code in EXAMPLES));
+      const without = PROBLEM_CODES.filter((code) => !(code in EXAMPLES));
       assert.deepEqual(without, [
         "connection_failed",
         "awaiting_cut_over",

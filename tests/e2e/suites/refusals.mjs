@@ -22,7 +22,7 @@ export function refusals(fixture) {
   const etags = {};
   let rows;
   const all = () => stored(fixture.database, "refusals", "refusals-other");
-  const ask = (method, path, secret, headers = [], body = "") =>
+  const sendRequest = (method, path, secret, headers = [], body = "") =>
     fixture.server.send(path, { method, secret, headers, body });
 
   /** Asserts a problem that cost at most `calls` calls and only wrote the actor. */
@@ -93,7 +93,7 @@ export function refusals(fixture) {
       ]) {
         const responses = new Set();
         for (const response of await Promise.all(
-          invisibleIds.map((id) => ask(method, connectionPath(id), apiKeys.owner.secret, headers, body)),
+          invisibleIds.map((id) => sendRequest(method, connectionPath(id), apiKeys.owner.secret, headers, body)),
         )) {
           if (method === "HEAD") assert.equal(response.status, 404);
           else {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
-  CODES,
+  PROBLEM_CODES,
   READ_METHODS,
   costOf,
   expectHeaders,
@@ -13,7 +13,7 @@ import {
 
 const CONNECTORS = "/v1/available-connectors";
 const ACTIONS = "/v1/available-actions/petstore-swagger";
-const READS = ["/v1/whoami", CONNECTORS, ACTIONS];
+const READ_PATHS = ["/v1/whoami", CONNECTORS, ACTIONS];
 // Every method that the runtime lets through, except the three supported ones.
 const OTHER_METHODS = (
   "POST PUT PATCH DELETE TRACE PURGE QUERY PROPFIND PROPPATCH COPY MOVE LOCK UNLOCK MKCOL SEARCH REPORT MERGE ACL " +
@@ -43,25 +43,31 @@ export function requests(fixture) {
     });
 
     test("a request for replicas returns a bookmark of the database, and later requests can use it", async () => {
-      const ask = (path, since, more = {}) =>
+      const sendRequest = (path, since, more = {}) =>
         send(path, { secret: full(), ...more, headers: [["x-vault-bookmark", since]] });
-      const first = await ask("/v1/vault/connections?limit=1", "first-unconstrained");
+      const first = await sendRequest("/v1/vault/connections?limit=1", "first-unconstrained");
       assert.equal(first.status, 200, first.text);
       const bookmark = first.header("x-vault-bookmark");
       assert.match(bookmark, /^([0-9A-Za-z]{2}\.)?[0-9a-f]{8}-/);
       for (const path of ["/v1/vault/connections?limit=1", "/v1/vault/summary", "/v1/whoami"]) {
-        const next = await ask(path, bookmark);
+        const next = await sendRequest(path, bookmark);
         assert.equal(next.status, 200, next.text);
         assert.equal(costOf(next).calls, 1, path);
         assert.ok(next.header("x-vault-bookmark") >= bookmark, path);
       }
       for (const path of [CONNECTORS, "/health"])
-        assert.equal((await ask(path, bookmark)).header("x-vault-bookmark"), undefined, path);
+        assert.equal((await sendRequest(path, bookmark)).header("x-vault-bookmark"), undefined, path);
       assert.equal((await send("/v1/whoami", { secret: full() })).header("x-vault-bookmark"), undefined);
-      expectProblem(await ask("/v1/whoami", "yesterday's"), "invalid_parameter");
+      expectProblem(await sendRequest("/v1/whoami", "yesterday's"), "invalid_parameter");
     });
 
-    for (const path of ["/health", ...READS, "/v1/available-actions/nothing", "/v1/nothing", `${CONNECTORS}?limit=0`]) {
+    for (const path of [
+      "/health",
+      ...READ_PATHS,
+      "/v1/available-actions/nothing",
+      "/v1/nothing",
+      `${CONNECTORS}?limit=0`,
+    ]) {
       test(`HEAD ${path} has the status and headers of GET without a body`, async () => {
         await send(path, { secret: full() });
         const get = await send(path, { secret: full() });
@@ -74,7 +80,7 @@ export function requests(fixture) {
       });
     }
 
-    for (const path of ["/health", ...READS]) {
+    for (const path of ["/health", ...READ_PATHS]) {
       test(`${path} responds with 405 to every other method`, async () => {
         for (const method of OTHER_METHODS) {
           const response = await send(path, { method, secret: full() });
@@ -210,7 +216,7 @@ export function requests(fixture) {
       const headers = [["origin", "https://a.example"]];
       const ownHeaders = { allow: READ_METHODS, "cache-control": "private, no-store" };
       expectPage(await send(CONNECTORS, { secret: full(), headers }));
-      for (const path of [...READS, "/health", "/v1/nothing"]) {
+      for (const path of [...READ_PATHS, "/health", "/v1/nothing"]) {
         const response = await send(path, {
           method: "OPTIONS",
           headers: [...headers, ["access-control-request-method", "GET"]],
@@ -266,7 +272,7 @@ export function requests(fixture) {
       );
     });
 
-    for (const code of CODES) {
+    for (const code of PROBLEM_CODES) {
       test(`/problems/${code} is a page`, async () => {
         const response = await send(`/problems/${code}`);
         assert.deepEqual([response.status, response.header("content-type")], [200, "text/html; charset=utf-8"]);

@@ -19,10 +19,10 @@ import {
 const SESSIONS = "/v1/sessions";
 const CONNECTORS = "/v1/available-connectors";
 const WHOAMI = "/v1/whoami";
-const ALL = ["catalog:read", "connections:read", "connections:write"];
+const DEFAULT_SCOPES = ["catalog:read", "connections:read", "connections:write"];
 const JSON_TYPE = ["content-type", "application/json"];
 const PLATFORM = "github";
-const OTHER = "acme-store";
+const OTHER_PLATFORM = "acme-store";
 const NEXT_SECRET = "what the end-to-end tests sign with next";
 const ORIGIN = "https://app.example";
 
@@ -31,7 +31,7 @@ const forge = (claims, secret = SESSION_SECRET, environment = "test") => signedT
 
 export function sessions(fixture) {
   const account = "sessions";
-  const scopes = [...ALL, "sessions:create"].join(" ");
+  const scopes = [...DEFAULT_SCOPES, "sessions:create"].join(" ");
   const keys = {
     maker: key({ account, scopes }),
     revoked: key({ account, scopes }),
@@ -41,11 +41,11 @@ export function sessions(fixture) {
   const owner = new Caller(fixture, keys.maker);
   const rows = {};
 
-  const ask = (input, made = keys.maker, server = fixture.server) =>
+  const createToken = (input, made = keys.maker, server = fixture.server) =>
     server.send(SESSIONS, { method: "POST", secret: made.secret, headers: [JSON_TYPE], body: JSON.stringify(input) });
 
   async function token(input, made, server) {
-    const response = await ask(input, made, server);
+    const response = await createToken(input, made, server);
     assert.equal(response.status, 201, response.text);
     const { token: text } = expectJson(response, 201);
     secrets.add(text);
@@ -60,7 +60,7 @@ export function sessions(fixture) {
       secrets.add(NEXT_SECRET);
       await store(fixture.database, Object.values(keys));
       for (const identity of ["ann", "Ann", "bob"]) {
-        for (const platform of [PLATFORM, OTHER]) {
+        for (const platform of [PLATFORM, OTHER_PLATFORM]) {
           rows[`${identity} ${platform}`] = expectConnection(
             await owner.create(input(identity, platform, { tags: ["x"] })),
             {},
@@ -80,7 +80,7 @@ export function sessions(fixture) {
         ttlSeconds: 60,
       };
       const before = Date.now();
-      const { token: text, expiresAt, ...rest } = expectJson(await ask(requested), 201);
+      const { token: text, expiresAt, ...rest } = expectJson(await createToken(requested), 201);
       const { ttlSeconds, ...expected } = requested;
       const unset = {
         actions: null,
@@ -94,13 +94,13 @@ export function sessions(fixture) {
       assert.deepEqual(rest, { environment: "test", access: "write", ...unset, ...expected });
       assert.ok(Math.abs(Date.parse(expiresAt) - before - ttlSeconds * 1000) < 5000, expiresAt);
       assert.match(text, /^st_test_[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{43}$/);
-      const response = await ask({ identity: "ann" });
+      const response = await createToken({ identity: "ann" });
       assert.equal(costOf(response).calls, 1);
-      assert.deepEqual(response.json.scopes, ALL.slice(0, 2));
-      expectProblem(await ask({ identity: "ann" }, keys.lacking), "insufficient_scope", {
+      assert.deepEqual(response.json.scopes, DEFAULT_SCOPES.slice(0, 2));
+      expectProblem(await createToken({ identity: "ann" }, keys.lacking), "insufficient_scope", {
         detail: "This API key lacks the scope `sessions:create`.",
       });
-      expectProblem(await ask({ identity: "a,b", ttlSeconds: 1 }), "invalid_body");
+      expectProblem(await createToken({ identity: "a,b", ttlSeconds: 1 }), "invalid_body");
       for (const method of ["GET", "HEAD", "PUT"])
         assert.equal(
           (await fixture.server.send(SESSIONS, { method, secret: keys.maker.secret })).header("allow"),
@@ -109,8 +109,8 @@ export function sessions(fixture) {
     });
 
     test("are accepted by every call, for their identity only", async () => {
-      const ann = await as({ identity: "ann", scopes: ALL });
-      const ownRows = [rows[`ann ${OTHER}`], rows[`ann ${PLATFORM}`]];
+      const ann = await as({ identity: "ann", scopes: DEFAULT_SCOPES });
+      const ownRows = [rows[`ann ${OTHER_PLATFORM}`], rows[`ann ${PLATFORM}`]];
       for (const filter of [{}, { identity: "ann" }, { tags: "x" }, { q: "a" }]) {
         const response = await ann.list(filter);
         const page = expectConnections(response, { total: 2 });
@@ -122,14 +122,14 @@ export function sessions(fixture) {
         expectConnections(await ann.list(filter), { total: 0, rows: [] });
       assert.deepEqual(
         expectJson(await ann.summary(), 200).platforms,
-        [OTHER, PLATFORM].map((platform) => ({ platform, total: 1 })),
+        [OTHER_PLATFORM, PLATFORM].map((platform) => ({ platform, total: 1 })),
       );
       const mine = rows[`ann ${PLATFORM}`];
       expectConnection(await ann.read(mine.id), mine);
       expectConnection(await ann.patch(mine.id, { tags: ["x", "mine"] }), { tags: ["x", "mine"], version: "2" });
       for (const { id } of [
         rows[`bob ${PLATFORM}`],
-        rows[`Ann ${OTHER}`],
+        rows[`Ann ${OTHER_PLATFORM}`],
         { id: "00000000-0000-4000-8000-000000000000" },
       ]) {
         for (const [response, rowsWritten] of [
@@ -141,7 +141,7 @@ export function sessions(fixture) {
           assert.deepEqual(costOf(response), { calls: 1, rowsRead: 0, rowsWritten, reads: 0 });
         }
       }
-      for (const name of [`bob ${PLATFORM}`, `Ann ${OTHER}`])
+      for (const name of [`bob ${PLATFORM}`, `Ann ${OTHER_PLATFORM}`])
         expectConnection(await owner.read(rows[name].id), rows[name]);
       const { connection } = expectConnection(
         await ann.create(input("ann", PLATFORM, { label: "new" })),
@@ -152,17 +152,17 @@ export function sessions(fixture) {
       assert.equal((await ann.remove(connection.id)).status, 204);
       expectProblem(await owner.read(connection.id), "connection_not_found");
       assert.equal((await ann.send("GET", WHOAMI)).json.identity, "ann");
-      expectProblem(await ask({ identity: "ann" }, ann.key), "insufficient_scope", {
+      expectProblem(await createToken({ identity: "ann" }, ann.key), "insufficient_scope", {
         detail: "This token lacks the scope `sessions:create`.",
       });
     });
 
     test("are restricted to their platforms", async () => {
-      const restricted = await as({ identity: "ann", platforms: [PLATFORM], scopes: ALL });
+      const restricted = await as({ identity: "ann", platforms: [PLATFORM], scopes: DEFAULT_SCOPES });
       expectConnections(await restricted.list(), { total: 1 });
-      expectProblem(await restricted.read(rows[`ann ${OTHER}`].id), "connection_not_found");
-      expectProblem(await restricted.create(input("ann", OTHER, { label: "new" })), "insufficient_scope");
-      const all = await as({ identity: "ann", scopes: ALL });
+      expectProblem(await restricted.read(rows[`ann ${OTHER_PLATFORM}`].id), "connection_not_found");
+      expectProblem(await restricted.create(input("ann", OTHER_PLATFORM, { label: "new" })), "insufficient_scope");
+      const all = await as({ identity: "ann", scopes: DEFAULT_SCOPES });
       const page = await restricted.send("GET", CONNECTORS);
       assert.deepEqual(
         expectPage(page, { total: 1 }).rows.map(({ platform }) => platform),
@@ -183,7 +183,7 @@ export function sessions(fixture) {
       }
       expectPage(await restricted.send("GET", `/v1/available-actions/${PLATFORM}`));
       const { suggestions } = expectProblem(
-        await restricted.send("GET", `/v1/available-actions/${OTHER}`),
+        await restricted.send("GET", `/v1/available-actions/${OTHER_PLATFORM}`),
         "platform_not_found",
       );
       assert.equal(suggestions, undefined, "no platform is similar");
@@ -247,7 +247,7 @@ export function sessions(fixture) {
     });
 
     test("are invalid after their key is revoked, in the vault immediately", async () => {
-      const caller = await as({ identity: "ann", scopes: ALL }, keys.revoked);
+      const caller = await as({ identity: "ann", scopes: DEFAULT_SCOPES }, keys.revoked);
       expectConnections(await caller.list());
       await fixture.database.prepare("UPDATE api_keys SET revoked_at = 1 WHERE id = ?").bind(keys.revoked.row.id).run();
       for (const [method, path] of [
@@ -328,7 +328,11 @@ export function sessions(fixture) {
     });
 
     test("allow a cross-origin page to run all calls", async () => {
-      const secret = await token({ identity: "ann", origins: [ORIGIN], scopes: ALL }, keys.maker, servers.next);
+      const secret = await token(
+        { identity: "ann", origins: [ORIGIN], scopes: DEFAULT_SCOPES },
+        keys.maker,
+        servers.next,
+      );
       const headers = [["origin", ORIGIN]];
       const preflight = await servers.next.send(CONNECTIONS, { method: "OPTIONS", headers });
       assert.ok(preflight.header("access-control-allow-headers").split(", ").includes("x-service-secret"));
@@ -336,7 +340,7 @@ export function sessions(fixture) {
         method: "POST",
         secret,
         headers: [...headers, JSON_TYPE],
-        body: JSON.stringify(input("ann", OTHER)),
+        body: JSON.stringify(input("ann", OTHER_PLATFORM)),
       });
       assert.deepEqual([created.status, created.header("access-control-allow-origin")], [201, ORIGIN], created.text);
       const list = await servers.next.send(CONNECTIONS, { secret, headers });
@@ -348,7 +352,7 @@ export function sessions(fixture) {
     test("cannot be created without a signing secret", async () => {
       await servers.next.stop();
       servers.none = await Server.start(state, { name: "sessions-none", secrets: { SESSION_SECRET: "too short" } });
-      const { detail } = expectProblem(await ask({ identity: "ann" }, keys.maker, servers.none), "unavailable");
+      const { detail } = expectProblem(await createToken({ identity: "ann" }, keys.maker, servers.none), "unavailable");
       assert.match(detail, /`SESSION_SECRET`/);
       expectProblem(await servers.none.send(CONNECTORS, { secret: await token({ identity: "ann" }) }), "invalid_key");
       assert.equal((await servers.none.send(CONNECTORS, { secret: keys.maker.secret })).status, 200);

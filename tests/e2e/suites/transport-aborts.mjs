@@ -11,30 +11,32 @@ import {
   REPEATABLE,
   TICK_MS,
   WHOAMI,
-  forever,
+  neverSettles,
   idle,
   inSequence,
   json,
   expectCloseTo,
   overloaded,
-  timed,
+  runTimed,
 } from "../support/transport.mjs";
 
 export function aborts() {
   describe("aborted calls", () => {
     for (const [name, [call]] of Object.entries(ALL)) {
       test(`${name}: a fetch that ignores its signal does not keep the call`, async () => {
-        const { error, took, requests } = await timed(forever, call);
+        const { error, took, requests } = await runTimed(neverSettles, call);
         expectNoResponse(error, "TimeoutError", { status: undefined, code: "timeout", errors: [] });
         assert.equal(requests.length, 1);
         expectCloseTo(took, 30_000);
         assert.ok(requests[0].request.signal.aborted, "fetch is aborted");
-        const body = await timed(() => new Response(new ReadableStream({ pull: forever })), call, { timeoutMs: 1500 });
+        const body = await runTimed(() => new Response(new ReadableStream({ pull: neverSettles })), call, {
+          timeoutMs: 1500,
+        });
         expectError(body.error, "TimeoutError");
         expectCloseTo(body.took, 1500);
         const controller = new AbortController();
-        const ended = await timed(
-          () => (setTimeout(() => controller.abort("mine"), 40), forever()),
+        const ended = await runTimed(
+          () => (setTimeout(() => controller.abort("mine"), 40), neverSettles()),
           (vault) => call(vault, { signal: controller.signal }),
         );
         expectNoResponse(ended.error, "AbortError", { cause: "mine", status: undefined, code: "aborted", errors: [] });
@@ -45,10 +47,12 @@ export function aborts() {
 
     test("the timeout includes retries", async () => {
       const slow = () => new Promise((_, fail) => setTimeout(() => fail(new TypeError("late")), 900));
-      const { error, took, requests } = await timed(slow, REPEATABLE.whoami[0], { timeoutMs: 2000, maxRetries: 10 });
+      const { error, took, requests } = await runTimed(slow, REPEATABLE.whoami[0], { timeoutMs: 2000, maxRetries: 10 });
       assert.ok(["TimeoutError", "ConnectionError"].includes(error.name), error.name);
       assert.ok(took <= 2000 + 2 * TICK_MS && requests.length === 2, `${took} ms, ${requests.length} requests`);
-      const hung = await timed(inSequence(TRANSIENT[503][0], forever), REPEATABLE.whoami[0], { timeoutMs: 5000 });
+      const hung = await runTimed(inSequence(TRANSIENT[503][0], neverSettles), REPEATABLE.whoami[0], {
+        timeoutMs: 5000,
+      });
       expectError(hung.error, "TimeoutError");
       expectCloseTo(hung.took, 5000);
     });
@@ -56,7 +60,7 @@ export function aborts() {
     test("each page of an iteration has its own timeout", async () => {
       const slow = (_request, n) =>
         new Promise((done) => setTimeout(() => done(json({ rows: [n], total: 5, pages: 5, page: n })), 700));
-      const { value, took } = await timed(slow, (vault) => vault.connectors.list().toArray(), { timeoutMs: 1000 });
+      const { value, took } = await runTimed(slow, (vault) => vault.connectors.list().toArray(), { timeoutMs: 1000 });
       assert.deepEqual(value, [1, 2, 3, 4, 5]);
       expectCloseTo(took, 3500);
     });
@@ -65,12 +69,12 @@ export function aborts() {
       for (const reason of [new Error("mine"), "text", undefined, 5, null]) {
         for (const [call] of Object.values(ALL)) {
           const signal = AbortSignal.abort(reason);
-          const { error, requests } = await timed(forever, (vault) => call(vault, { signal }));
+          const { error, requests } = await runTimed(neverSettles, (vault) => call(vault, { signal }));
           expectNoResponse(error, "AbortError", { code: "aborted", cause: signal.reason });
           assert.equal(requests.length, 0);
         }
       }
-      const { error } = await timed(forever, (vault) =>
+      const { error } = await runTimed(neverSettles, (vault) =>
         vault.connections.get("nothing", { signal: AbortSignal.abort() }),
       );
       assert.ok(["AbortError", "ValidationError"].includes(error.name));
@@ -79,7 +83,7 @@ export function aborts() {
     test("a signal aborts the wait before a retry immediately", async () => {
       for (const [fail] of Object.values(TRANSIENT)) {
         const controller = new AbortController();
-        const { error, took, requests } = await timed(
+        const { error, took, requests } = await runTimed(
           (...args) => {
             setTimeout(() => controller.abort(new Error("mine")), 30);
             return fail(...args);
@@ -96,18 +100,21 @@ export function aborts() {
       const controller = new AbortController();
       const abortableFetch = (request) =>
         new Promise((_, fail) => request.signal.addEventListener("abort", () => fail(request.signal.reason)));
-      const { error, requests } = await timed(
+      const { error, requests } = await runTimed(
         (request) => (setTimeout(() => controller.abort("mine"), 20), abortableFetch(request)),
         (vault) => vault.whoami({ signal: controller.signal }),
       );
       expectError(error, "AbortError", { cause: "mine" });
       assert.equal(requests.length, 1);
-      expectError((await timed(abortableFetch, (vault) => vault.whoami(), { timeoutMs: 100 })).error, "TimeoutError");
+      expectError(
+        (await runTimed(abortableFetch, (vault) => vault.whoami(), { timeoutMs: 100 })).error,
+        "TimeoutError",
+      );
     });
 
     test("a late result is not an unhandled rejection", async () => {
       let reject;
-      const { error } = await timed(
+      const { error } = await runTimed(
         () => new Promise((_, fail) => (reject = fail)),
         (vault) => vault.whoami(),
         { timeoutMs: 50 },
@@ -119,7 +126,7 @@ export function aborts() {
       );
       expectError(
         (
-          await timed(
+          await runTimed(
             () => lateResponse,
             (vault) => vault.whoami(),
             { timeoutMs: 50 },
@@ -136,11 +143,11 @@ export function aborts() {
         for (const send of [
           good,
           overloaded,
-          forever,
+          neverSettles,
           inSequence(overloaded, good),
           inSequence(TRANSIENT["a lost connection"][0], good),
         ])
-          assert.equal((await timed(send, call)).timers, 0);
+          assert.equal((await runTimed(send, call)).timers, 0);
       }
       const { signal } = new AbortController();
       const vault = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: async () => json(WHOAMI) });

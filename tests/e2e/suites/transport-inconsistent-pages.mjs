@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { VaultError, expectError } from "../support/package.mjs";
-import { BASE, CURSOR_DIGITS, json, timed } from "../support/transport.mjs";
+import { BASE, CURSOR_DIGITS, json, runTimed } from "../support/transport.mjs";
 
 export function inconsistentPages() {
   describe("servers with inconsistent page metadata", () => {
@@ -16,7 +16,7 @@ export function inconsistentPages() {
 
     /** Collects all rows of a list; returns them and the requests. */
     async function collect(respond, list, options) {
-      const { value, error, requests } = await timed(
+      const { value, error, requests } = await runTimed(
         (request, n) => {
           if (n > MAX_REQUESTS) throw new Error("the iteration does not end");
           return respond(n, new URL(request.url).searchParams);
@@ -105,7 +105,7 @@ export function inconsistentPages() {
         ],
         [(n) => json({ rows: rows(n), total: 300, pages: 3, page: n }), [undefined, undefined, undefined]],
       ]) {
-        const { value } = await timed(
+        const { value } = await runTimed(
           (_request, n) => respond(n),
           async (vault) => {
             const cursors = [];
@@ -161,7 +161,7 @@ export function inconsistentPages() {
           value: collected,
           error,
           requests,
-        } = await timed(
+        } = await runTimed(
           (_request, n) => json({ rows: rows(n, 1), total: 1, pages: 1, page: 1 }, 200, { link: value }),
           (vault) => connections(vault).toArray(),
         );

@@ -218,12 +218,12 @@ export function invalidValues() {
 
     test("/slim starts only its own module, and can retry after a wrong one", async () => {
       const slim = await import(pathToFileURL(join(dist, "slim.mjs")).href);
-      const refused = async (call) => {
+      const expectRejected = async (call) => {
         const error = await failure(call);
         assert.ok(error instanceof slim.VaultError, String(error));
         assert.equal(error.code, "no_webassembly");
       };
-      await refused(() => slim.parseConnectorKey("api::github::v1"));
+      await expectRejected(() => slim.parseConnectorKey("api::github::v1"));
       const empty = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0);
       for (const invalidModule of [
         empty,
@@ -233,10 +233,10 @@ export function invalidValues() {
         "not a URL",
         new Response("", { status: 404 }),
       ])
-        await refused(slim.init(invalidModule));
-      await refused(slim.init(Promise.reject(new Error("no"))));
+        await expectRejected(slim.init(invalidModule));
+      await expectRejected(slim.init(Promise.reject(new Error("no"))));
       for (const invalidModule of [undefined, empty, new Uint8Array(9)])
-        await refused(() => slim.initSync(invalidModule));
+        await expectRejected(() => slim.initSync(invalidModule));
       await slim.init(readFileSync(join(dist, "connector-vault.wasm")));
       assert.deepEqual(slim.parseConnectorKey("api::github::v1"), { platform: "github", platformVersion: "v1" });
     });

@@ -6,7 +6,7 @@ import { BASE, CONNECTION, OWN, WHOAMI, INPUT, json } from "../support/transport
 
 export function options() {
   describe("options", () => {
-    const made = (options) => () => new ConnectorVault({ baseUrl: BASE, secret: OWN, ...options });
+    const createClient = (options) => () => new ConnectorVault({ baseUrl: BASE, secret: OWN, ...options });
     const urlOf = async (baseUrl, call = (client) => client.whoami()) => {
       const recorder = new Recorder(() => json(WHOAMI));
       await call(new ConnectorVault({ baseUrl, secret: OWN, fetch: recorder.fetch })).catch(() => {});
@@ -60,7 +60,7 @@ export function options() {
         [],
         true,
       ]) {
-        const error = expectInvalid(await failure(made({ baseUrl })), "baseUrl");
+        const error = expectInvalid(await failure(createClient({ baseUrl })), "baseUrl");
         assert.deepEqual(
           error.errors.map(({ parameter }) => parameter),
           ["baseUrl"],
@@ -80,9 +80,9 @@ export function options() {
         [{ allowSecretInBrowsers: true }, "allowSecretInBrowsers", "allowSecretInBrowser"],
         [{ Fetch: fetch }, "Fetch", "fetch"],
       ])
-        expectInvalid(await failure(made(options)), name, meant);
+        expectInvalid(await failure(createClient(options)), name, meant);
       assert.ok(
-        made({
+        createClient({
           fetch: undefined,
           timeoutMs: undefined,
           maxRetries: undefined,
@@ -91,7 +91,7 @@ export function options() {
           allowSecretInBrowser: undefined,
         })(),
       );
-      assert.ok(made({ timeout: undefined })(), "undefined is as good as left out");
+      assert.ok(createClient({ timeout: undefined })(), "undefined is as good as left out");
     });
 
     test("all options of a wrong type or out of range are reported together", async () => {
@@ -103,9 +103,11 @@ export function options() {
         nearReads: ["yes", 1, null, {}],
         allowSecretInBrowser: ["yes", 1, null, {}],
       })) {
-        for (const value of values) expectInvalid(await failure(made({ [name]: value })), name);
+        for (const value of values) expectInvalid(await failure(createClient({ [name]: value })), name);
       }
-      const { errors } = await failure(made({ baseUrl: "x", timeoutMs: 0, maxRetries: -1, fetch: 1, wrong: 1 }));
+      const { errors } = await failure(
+        createClient({ baseUrl: "x", timeoutMs: 0, maxRetries: -1, fetch: 1, wrong: 1 }),
+      );
       assert.deepEqual(errors.map(({ parameter }) => parameter).sort(), [
         "baseUrl",
         "fetch",
@@ -164,7 +166,7 @@ export function options() {
         { "X-Service-Secret": OWN },
         new Headers({ "x-service-secret": "x" }),
       ])
-        expectInvalid(await failure(made({ headers })), "headers");
+        expectInvalid(await failure(createClient({ headers })), "headers");
       const recorder = new Recorder(() => json(CONNECTION, 201));
       await new ConnectorVault({
         baseUrl: BASE,

@@ -16,7 +16,7 @@ import {
   expectCloseTo,
   overloaded,
   problem,
-  timed,
+  runTimed,
 } from "../support/transport.mjs";
 
 export function retries() {
@@ -30,21 +30,21 @@ export function retries() {
             [{ maxRetries: 1 }, 2],
             [{ maxRetries: 4 }, 5],
           ]) {
-            const { error, requests } = await timed(fail, call, options);
+            const { error, requests } = await runTimed(fail, call, options);
             expectError(error, kind);
             assert.equal(requests.length, sent);
             for (const { method, url, body } of requests)
               assert.deepEqual([method, url, body], [requests[0].method, requests[0].url, requests[0].body]);
             assert.ok(requests.every((request) => request.headers.get("x-service-secret") === OWN));
           }
-          const { value, requests } = await timed(inSequence(fail, fail, good), call);
+          const { value, requests } = await runTimed(inSequence(fail, fail, good), call);
           assert.equal(requests.length, 3);
           assert.equal(name.startsWith("delete"), value === undefined);
         });
       }
       for (const [name, [call]] of Object.entries(NOT_REPEATABLE)) {
         test(`${name} is never retried after ${what}`, async () => {
-          const { error, requests, took } = await timed(fail, call, { maxRetries: 5 });
+          const { error, requests, took } = await runTimed(fail, call, { maxRetries: 5 });
           expectError(error, kind);
           assert.deepEqual([requests.length, took], [1, 0]);
         });
@@ -68,7 +68,7 @@ export function retries() {
         [504, "x"],
       ]) {
         for (const [call] of Object.values(ALL)) {
-          const { error, requests, took } = await timed(() => problem(status, code, { "retry-after": "1" }), call);
+          const { error, requests, took } = await runTimed(() => problem(status, code, { "retry-after": "1" }), call);
           assert.deepEqual([error.status, error.code, requests.length, took], [status, code, 1, 0]);
         }
       }
@@ -78,7 +78,7 @@ export function retries() {
         () => new Response("{"),
         () => json([]),
       ]) {
-        const { error, requests } = await timed(response, REPEATABLE.whoami[0]);
+        const { error, requests } = await runTimed(response, REPEATABLE.whoami[0]);
         expectError(error, "ServerError", { code: "unexpected_response" });
         assert.equal(requests.length, 1);
       }
@@ -88,7 +88,7 @@ export function retries() {
       const firsts = new Set();
       for (const [fail] of Object.values(TRANSIENT)) {
         for (let i = 0; i < 6; i += 1) {
-          const { waits } = await timed(fail, REPEATABLE.whoami[0], { maxRetries: 7, timeoutMs: 600_000 });
+          const { waits } = await runTimed(fail, REPEATABLE.whoami[0], { maxRetries: 7, timeoutMs: 600_000 });
           assert.equal(waits.length, 7);
           waits.forEach((wait, n) => {
             const maxDelay = Math.min(500 * 2 ** n, 8000);
@@ -111,7 +111,7 @@ export function retries() {
           [() => at(-60), 0],
           [() => " 2 ", 2000],
         ]) {
-          const { value: response, waits } = await timed(
+          const { value: response, waits } = await runTimed(
             inSequence(
               () => fail({ "retry-after": value() }),
               () => json(WHOAMI),
@@ -122,7 +122,7 @@ export function retries() {
           expectCloseTo(waits[0], wait);
         }
         for (const value of ["soon", "-1", "1.5.1", "", "1e3x"]) {
-          const { waits } = await timed(
+          const { waits } = await runTimed(
             inSequence(
               () => fail({ "retry-after": value }),
               () => json(WHOAMI),
@@ -145,20 +145,20 @@ export function retries() {
           ["4000000000", 4e9],
           ["86400", 86_400],
         ]) {
-          const { error, requests, took } = await timed(() => fail({ "retry-after": value }), REPEATABLE.whoami[0]);
+          const { error, requests, took } = await runTimed(() => fail({ "retry-after": value }), REPEATABLE.whoami[0]);
           expectError(error, kind, { retryAfter: seconds });
           assert.deepEqual([requests.length, took], [1, 0]);
         }
-        const { error, requests, took } = await timed(() => fail({ "retry-after": "20" }), REPEATABLE.whoami[0]);
+        const { error, requests, took } = await runTimed(() => fail({ "retry-after": "20" }), REPEATABLE.whoami[0]);
         expectError(error, kind, { retryAfter: 20 });
         assert.equal(requests.length, 2);
         expectCloseTo(took, 20_000);
-        const date = await timed(
+        const date = await runTimed(
           () => fail({ "retry-after": new Date(Date.now() + 90_000).toUTCString() }),
           REPEATABLE.whoami[0],
         );
         assert.equal(Math.round(expectError(date.error, kind).retryAfter), 90);
-        const none = await timed(() => fail(), REPEATABLE.whoami[0], { maxRetries: 0 });
+        const none = await runTimed(() => fail(), REPEATABLE.whoami[0], { maxRetries: 0 });
         expectError(none.error, kind, { retryAfter: undefined });
       }
     });
@@ -166,18 +166,18 @@ export function retries() {
     test("a retried deletion after a lost response succeeds if the resource is gone", async () => {
       const gone = () => problem(404, "connection_not_found");
       const [call] = REPEATABLE.delete;
-      const lost = await timed(inSequence(TRANSIENT["a lost connection"][0], gone), call);
+      const lost = await runTimed(inSequence(TRANSIENT["a lost connection"][0], gone), call);
       assert.ok("value" in lost && lost.value === undefined);
-      const twice = await timed(
+      const twice = await runTimed(
         inSequence(TRANSIENT["a lost connection"][0], () => limited(), gone),
         call,
       );
       assert.ok("value" in twice && twice.value === undefined);
-      expectError((await timed(gone, call)).error, "NotFoundError", { status: 404 });
+      expectError((await runTimed(gone, call)).error, "NotFoundError", { status: 404 });
       // A call rejected by the rate limit has deleted nothing.
       expectError(
         (
-          await timed(
+          await runTimed(
             inSequence(() => limited(), gone),
             call,
           )
@@ -187,7 +187,7 @@ export function retries() {
       );
       expectError(
         (
-          await timed(
+          await runTimed(
             inSequence(TRANSIENT["a lost connection"][0], () => new Response("<html>", { status: 404 })),
             call,
           )
@@ -196,13 +196,13 @@ export function retries() {
         { code: "unexpected_response" },
       );
       expectError(
-        (await timed(inSequence(TRANSIENT["a lost connection"][0], gone), REPEATABLE.get[0])).error,
+        (await runTimed(inSequence(TRANSIENT["a lost connection"][0], gone), REPEATABLE.get[0])).error,
         "NotFoundError",
       );
     });
 
     test("the last failure is reported, with its own response", async () => {
-      const { error } = await timed(
+      const { error } = await runTimed(
         inSequence(
           TRANSIENT["a lost connection"][0],
           () => limited({ "x-request-id": "second" }),
@@ -211,7 +211,7 @@ export function retries() {
         REPEATABLE.get[0],
       );
       expectError(error, "ServerError", { status: 503, code: "unavailable", requestId: "third", retryAfter: 9 });
-      const { error: other } = await timed(
+      const { error: other } = await runTimed(
         inSequence(overloaded, () => problem(404, "connection_not_found")),
         REPEATABLE.get[0],
       );
@@ -221,12 +221,12 @@ export function retries() {
     test("a call with an incomplete response is retried", async () => {
       const broken = () =>
         new Response(new ReadableStream({ pull: (controller) => controller.error(new TypeError("terminated")) }));
-      const { value, requests } = await timed(
+      const { value, requests } = await runTimed(
         inSequence(broken, () => json(WHOAMI)),
         REPEATABLE.whoami[0],
       );
       assert.deepEqual([value, requests.length], [WHOAMI, 2]);
-      const { error } = await timed(broken, NOT_REPEATABLE.create[0]);
+      const { error } = await runTimed(broken, NOT_REPEATABLE.create[0]);
       assert.equal(expectError(error, "ConnectionError", { code: "no_response" }).cause.message, "terminated");
     });
   });

@@ -21,7 +21,7 @@ import {
   overloaded,
   pause,
   problem,
-  timed,
+  runTimed,
 } from "../support/transport.mjs";
 import { proof } from "../support/proof.mjs";
 
@@ -264,7 +264,7 @@ export function suppliedSecrets() {
 
     test("a static token is not refreshed", async () => {
       const text = new Supplier().token(1);
-      const { error, tokens } = await timed(
+      const { error, tokens } = await runTimed(
         refused,
         async (vault) => {
           const outcomes = await Promise.allSettled([vault.whoami(), vault.connections.create(INPUT)]);

@@ -6,20 +6,21 @@ import { AUDIT_ROWS, costOf, expectJson, expectProblem } from "../support/expect
 import { key, store } from "../support/keys.mjs";
 import { insertConnections } from "../support/seed.mjs";
 import { Caller, expectConnection, expectConnections, follow } from "../support/vault.mjs";
-import { proves, sampled } from "../support/proof.mjs";
+import { isProof, sampled } from "../support/proof.mjs";
 
 const LIMITS = [1, 20, 100, 500];
-const SIZES = proves ? { small: 4000, large: 20_000 } : { small: 4000, large: 12_000 };
+const SIZES = isProof ? { small: 4000, large: 20_000 } : { small: 4000, large: 12_000 };
 /** The limits that are also tested with the small vault. */
-const COMPARED = [20, 500];
-const ALLOWANCE = 64;
+const COMPARED_LIMITS = [20, 500];
+const EXTRA_ROWS = 64;
 
-const times = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+const repeat = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 const keyOf = (row) => `test::${row.platform}::default::${row.identity}`;
-const begins = (text, q) => text?.toLowerCase().startsWith(q.toLowerCase());
+const startsWithIgnoringCase = (text, q) => text?.toLowerCase().startsWith(q.toLowerCase());
 /** The number of names plus the number of identities that start with `q`. A connection with both counts twice. */
 const countPrefixed = (q) => (rows) =>
-  rows.filter(({ name }) => begins(name, q)).length + rows.filter(({ identity }) => begins(identity, q)).length;
+  rows.filter(({ name }) => startsWithIgnoringCase(name, q)).length +
+  rows.filter(({ identity }) => startsWithIgnoringCase(identity, q)).length;
 const countWith = (name, value) => (rows) => rows.filter((row) => row[name] === value).length;
 const none = () => 0;
 
@@ -90,9 +91,9 @@ export function vaultCost(fixture) {
       test(`a page of ${JSON.stringify(filter)} costs the same in small and large vaults`, async () => {
         for (const limit of LIMITS) {
           const read = {};
-          for (const size of COMPARED.includes(limit) ? ["small", "large"] : ["large"]) {
+          for (const size of COMPARED_LIMITS.includes(limit) ? ["small", "large"] : ["large"]) {
             const valueCount = matches(rows[size].filter(({ active }) => String(active) === (filter.active ?? "true")));
-            const maxRows = each * limit + ALLOWANCE + 3 * valueCount;
+            const maxRows = each * limit + EXTRA_ROWS + 3 * valueCount;
             read[size] = [];
             const note = (page, what) =>
               read[size].push([
@@ -143,7 +144,7 @@ export function vaultCost(fixture) {
         const pages = await follow(callers.large, { ...filter, limit: 500 });
         assert.ok(pages.length > 5);
         pages.forEach(({ response }, i) =>
-          expectReads(response, each * 500 + ALLOWANCE, `${JSON.stringify(filter)}, page ${i + 1}`),
+          expectReads(response, each * 500 + EXTRA_ROWS, `${JSON.stringify(filter)}, page ${i + 1}`),
         );
         assert.equal(pages.flatMap((page) => page.rows).length, pages[0].total);
       }
@@ -152,14 +153,14 @@ export function vaultCost(fixture) {
     test("keys cost two rows each", async () => {
       for (const size of Object.keys(SIZES)) {
         for (const count of [1, 2, 50, 100]) {
-          const keys = times(count, (i) =>
+          const keys = repeat(count, (i) =>
             i % 10 === 9 ? `test::platform-1::default::nobody-${i}` : keyOf(rows[size][i * 39]),
           );
           for (const limit of LIMITS) {
             const response = await callers[size].list({ key: keys.join(","), limit });
             const { total } = expectConnections(response);
             assert.ok(total <= count && (count === 1 || total > count / 2));
-            expectReads(response, limit + ALLOWANCE + 2 * count, `${count} keys, limit ${limit}`);
+            expectReads(response, limit + EXTRA_ROWS + 2 * count, `${count} keys, limit ${limit}`);
           }
         }
       }
@@ -176,7 +177,7 @@ export function vaultCost(fixture) {
         for (const page of [100_000, 1_000_000_000]) {
           const response = await callers.large.list({ ...filter, limit: 500, page });
           expectConnections(response, { rows: [], page });
-          expectReads(response, 500 + ALLOWANCE, JSON.stringify(filter));
+          expectReads(response, 500 + EXTRA_ROWS, JSON.stringify(filter));
         }
       }
     });
@@ -203,7 +204,7 @@ export function vaultCost(fixture) {
         [{ tags: "all,rare-50" }, 80 + 30 * 4],
         [{ tags: "third,rare-50", platformVersion: "v2" }, 80 + 30 * 6],
         [{ tags: "t-1,t-2,t-3", tagsMatch: "any" }, 64 + 3 * 200 + 40],
-        [{ tags: times(20, (i) => `t-${i}`).join(","), tagsMatch: "any" }, 128 + 20 * 200 * 2],
+        [{ tags: repeat(20, (i) => `t-${i}`).join(","), tagsMatch: "any" }, 128 + 20 * 200 * 2],
       ]) {
         const response = await callers.large.list(filter);
         const { total } = expectConnections(response);
@@ -214,7 +215,7 @@ export function vaultCost(fixture) {
 
     test("queries that would read too much are rejected before reading", async () => {
       for (const [filter, names, most] of [
-        [{ tags: "all,third", tagsMatch: "any", identityType: "user" }, ["tags", "identityType"], ALLOWANCE],
+        [{ tags: "all,third", tagsMatch: "any", identityType: "user" }, ["tags", "identityType"], EXTRA_ROWS],
         // There is no counter for this prefix: the query stops at its limit.
         [{ q: "group", state: "failed" }, ["q"], 100_000],
       ]) {
@@ -234,9 +235,16 @@ export function vaultCost(fixture) {
     });
 
     test("a create writes at most 37 rows and 4 for each tag", async () => {
-      const known = times(50, (i) => `known-${i}`);
+      const known = repeat(50, (i) => `known-${i}`);
       for (let n = 0; n < 2; n += 1) {
-        for (const tags of [[], ["a"], ["b", "b", "b"], known.slice(0, 20), known, times(50, (i) => `new-${n}-${i}`)]) {
+        for (const tags of [
+          [],
+          ["a"],
+          ["b", "b", "b"],
+          known.slice(0, 20),
+          known,
+          repeat(50, (i) => `new-${n}-${i}`),
+        ]) {
           for (const extra of [
             {},
             { name: "A name" },
@@ -270,7 +278,7 @@ export function vaultCost(fixture) {
         {},
         { status: 201 },
       );
-      const numberedTags = (name, count) => times(count, (i) => `${name}-${i}`);
+      const numberedTags = (name, count) => repeat(count, (i) => `${name}-${i}`);
       let previousTags = [];
       for (const tags of [
         ["a"],

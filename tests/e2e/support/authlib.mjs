@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { root } from "../../../scripts/lib/paths.mjs";
-import { pythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
+import { installPythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
 import { issuedSecrets } from "./connecting.mjs";
 import { secrets } from "./http.mjs";
 
@@ -29,7 +29,7 @@ export function secondPlatforms(origin) {
 
 export class SecondServer {
   static async start() {
-    await pythonPackages("authlib", join(FOLDER, "authlib.txt"));
+    await installPythonPackages("authlib", join(FOLDER, "authlib.txt"));
     const second = new SecondServer();
     const { clientId, scopes } = SECOND_CLIENT;
     const script = join(root, FOLDER, "authorization_server.py");

@@ -12,7 +12,7 @@ const TOKEN = "stand-in";
 /** Splits SQL into statements. Does not support semicolons in strings or triggers. */
 const statements = (sql) => sql.split(";").filter((statement) => statement.trim() !== "");
 
-class Refusal extends Error {
+class Rejection extends Error {
   constructor(status, code, message) {
     super(message);
     Object.assign(this, { status, code });
@@ -74,7 +74,7 @@ export class CloudflareApi {
         this.file = body.toString();
         return send(200, {}, { etag: `"${createHash("md5").update(body).digest("hex")}"` });
       }
-      if (request.headers.authorization !== `Bearer ${TOKEN}`) throw new Refusal(401, 10000, "Authentication error");
+      if (request.headers.authorization !== `Bearer ${TOKEN}`) throw new Rejection(401, 10000, "Authentication error");
       let result = await this.ask(name, { url, body, request });
       // The first page contains all results, so other pages are empty.
       if (Array.isArray(result) && Number(url.searchParams.get("page") ?? 1) > 1) result = [];
@@ -92,11 +92,11 @@ export class CloudflareApi {
 
   /** Handles a request, by "METHOD path". Returns its result, or throws if the request is rejected. */
   async ask(name, { url = new URL("http://localhost"), body = Buffer.alloc(0), request } = {}) {
-    if (this.rejectedRequests?.test(name)) throw new Refusal(400, 7003, "the test rejects this request");
+    if (this.rejectedRequests?.test(name)) throw new Rejection(400, 7003, "the test rejects this request");
     const route = ROUTES.find(([pattern]) => pattern.test(name));
     if (!route) {
       this.unknownRequests.push(name);
-      throw new Refusal(404, 7000, `no route for ${name}`);
+      throw new Rejection(404, 7000, `no route for ${name}`);
     }
     const [pattern, response] = route;
     return response.call(this, { url, body, request, json: () => JSON.parse(body), parts: name.match(pattern) });
@@ -119,7 +119,7 @@ export class CloudflareApi {
 
   database(id) {
     const found = this.databases.find(({ uuid }) => uuid === id);
-    if (!found) throw new Refusal(404, 7404, "The database was not found");
+    if (!found) throw new Rejection(404, 7404, "The database was not found");
     return found;
   }
 }
@@ -135,7 +135,7 @@ function tablesOf(folder) {
 /** The table of a binding in wrangler.toml. */
 function bound(folder, binding) {
   const table = tablesOf(folder).find((candidate) => candidate.binding === binding);
-  if (!table) throw new Refusal(400, 1, `wrangler.toml has no binding ${binding}`);
+  if (!table) throw new Rejection(400, 1, `wrangler.toml has no binding ${binding}`);
   return table;
 }
 
@@ -166,7 +166,7 @@ export function commandsOf(current) {
       variant: () => (isSignedIn() ? "" : "not signed in"),
       reads: true,
       respond: () => {
-        if (!isSignedIn()) throw new Refusal(401, 10000, "Authentication error");
+        if (!isSignedIn()) throw new Rejection(401, 10000, "Authentication error");
         return {};
       },
     },
@@ -206,7 +206,7 @@ export function commandsOf(current) {
       reads: true,
       respond: async ({ name }) => {
         const [found] = await current().send("GET /queues", null, { name });
-        if (!found) throw new Refusal(404, 11000, `Queue "${name}" does not exist.`);
+        if (!found) throw new Rejection(404, 11000, `Queue "${name}" does not exist.`);
         return "";
       },
     },
@@ -250,7 +250,7 @@ export function commandsOf(current) {
 
 const META = { duration: 1, rows_read: 1, rows_written: 1, size_after: 1, changes: 0, last_row_id: 0 };
 const databaseInfo = ({ uuid, name }) => ({ uuid, name, version: "production", created_at: "2026-11-22T00:00:00Z" });
-const missingError = (kind) => new Refusal(404, 10007, `This ${kind} does not exist on your account.`);
+const missingError = (kind) => new Rejection(404, 10007, `This ${kind} does not exist on your account.`);
 
 const ROUTES = [
   [/^GET \/user$/, () => ({ id: "u", email: "ann@example.com" })],
@@ -282,7 +282,7 @@ const ROUTES = [
     /^GET \/storage\/kv\/namespaces\/\w+\/values\/(.+)$/,
     function ({ parts }) {
       const found = this.values.get(decodeURIComponent(parts[1]));
-      if (!found) throw new Refusal(404, 10009, "get: 'key not found'");
+      if (!found) throw new Rejection(404, 10009, "get: 'key not found'");
       return found.value;
     },
   ],
@@ -383,7 +383,7 @@ const ROUTES = [
   [
     /^GET \/workers\/services\/connector-vault$/,
     function () {
-      if (this.uploads.length === 0) throw new Refusal(404, 10090, "workers.api.error.service_not_found");
+      if (this.uploads.length === 0) throw new Rejection(404, 10090, "workers.api.error.service_not_found");
       return {
         id: "connector-vault",
         default_environment: {

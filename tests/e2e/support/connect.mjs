@@ -340,7 +340,7 @@ export async function consent(page, account = "ann") {
 }
 
 /** Declines at the authorization server. */
-export async function decline(page) {
+export async function declineAtProvider(page) {
   // The window that the page replaces has such a button, too.
   await page.getByLabel("Account").waitFor();
   await button(page, "Cancel").click();

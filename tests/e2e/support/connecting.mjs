@@ -33,8 +33,8 @@ export class App {
     const body = value === undefined ? undefined : JSON.stringify(value);
     const allHeaders = body === undefined ? headers : [["content-type", "application/json"], ...headers];
     const response = await this.server().send(path, { method, secret: this.secret, headers: allHeaders, body });
-    const shows = /\/credentials\b|^\/v1\/sessions$/.test(path) || response.status === 202;
-    if (!shows) recordedResponses.push(`${method} ${path}\n${response.text}`);
+    const containsSecrets = /\/credentials\b|^\/v1\/sessions$/.test(path) || response.status === 202;
+    if (!containsSecrets) recordedResponses.push(`${method} ${path}\n${response.text}`);
     return response;
   }
 
@@ -65,10 +65,10 @@ export class App {
 
   attempt = (id) => this.expect(200, "GET", `/v1/vault/connect/${id}`);
   status = (id) => this.expect(200, "GET", `/v1/vault/connections/${id}/status`);
-  askCredentials = (id, query = "") => this.call("GET", `/v1/vault/connections/${id}/credentials${query}`);
+  requestCredentials = (id, query = "") => this.call("GET", `/v1/vault/connections/${id}/credentials${query}`);
 
   async credentials(id, query) {
-    const response = await this.askCredentials(id, query);
+    const response = await this.requestCredentials(id, query);
     assert.equal(response.status, 200, response.text.slice(0, 500));
     if (response.json.accessToken) issuedSecrets.add(response.json.accessToken);
     return response.json;
@@ -121,9 +121,9 @@ export async function obtainCallback(visitor, link, code) {
 }
 
 /** A callback address at the port of a restarted service, with the browser's cookie copied to that port. */
-export function atPort(port, visitor, url) {
-  const { origin, port: former } = new URL(url);
-  visitor.setCookie(port, "__Host-connect", visitor.cookie(former, "__Host-connect"));
+export function callbackAtPort(port, visitor, url) {
+  const { origin, port: previousPort } = new URL(url);
+  visitor.setCookie(port, "__Host-connect", visitor.cookie(previousPort, "__Host-connect"));
   return url.replace(origin, `http://127.0.0.1:${port}`);
 }
 

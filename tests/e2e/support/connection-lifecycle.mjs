@@ -129,7 +129,7 @@ export class ConnectionLifecycle {
   async #surviveOutage() {
     await this.idp.stop();
     await this.later(TOKEN_LIFETIME_MS, this.id);
-    const refused = await this.app.askCredentials(this.id);
+    const refused = await this.app.requestCredentials(this.id);
     assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
     const { state, reason, actor, nextAttemptAt } = await this.app.status(this.id);
     assert.deepEqual([state, reason.code, actor], ["degraded", "platform_unavailable", "nobody"]);
@@ -155,13 +155,13 @@ export class ConnectionLifecycle {
     const credentials = await this.app.credentials(this.id);
     assert.equal(await this.idp.userOf(credentials.headers), USER);
     await this.idp.revoke(credentials.accessToken);
-    const refused = await this.app.askCredentials(this.id, "?refresh=true");
+    const refused = await this.app.requestCredentials(this.id, "?refresh=true");
     assert.deepEqual([refused.status, refused.json.code], [503, "refresh_failed"]);
     const { reason, actor } = await this.#stateBecomes("failed");
     assert.deepEqual([reason.code, actor], ["grant_ended", "user"]);
     const { id, type, data } = await this.#eventOf("connection.failed");
     assert.deepEqual([data.connection.id, data.reason.code], [this.id, "grant_ended"]);
-    assert.equal((await this.app.askCredentials(this.id)).json.code, "connection_failed");
+    assert.equal((await this.app.requestCredentials(this.id)).json.code, "connection_failed");
     this.log(`grant revoked: failed, ${reason.code}, the ${actor} must act; the receiver verified ${type}, ${id}`);
   }
 

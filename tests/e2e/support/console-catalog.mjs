@@ -7,16 +7,16 @@ export const CONNECTORS = 48;
 const ACTIONS = 25;
 
 /** @param {{ console: import("./console.mjs").Console }} fixture */
-export function catalogOf(fixture) {
+export function catalogHelpers(fixture) {
   // The catalog and its connections do not change while these tests run.
   const known = new Map();
-  const ask = async (path, filter) => {
+  const sendRequest = async (path, filter) => {
     const address = `${path}?${query(filter)}`;
     if (!known.has(address)) known.set(address, (await fixture.console.caller().send("GET", address)).json);
     return known.get(address);
   };
-  const connectors = (filter = {}) => ask("/v1/available-connectors", { limit: CONNECTORS, ...filter });
-  const actions = (filter = {}) => ask("/v1/available-actions/github", { limit: ACTIONS, ...filter });
+  const connectors = (filter = {}) => sendRequest("/v1/available-connectors", { limit: CONNECTORS, ...filter });
+  const actions = (filter = {}) => sendRequest("/v1/available-actions/github", { limit: ACTIONS, ...filter });
   const textsIn = (page, list, part) => page.getByRole("list", { name: list }).locator(part).allTextContents();
   /** Waits until a list announces this count. */
   const waitForCount = (page, total, word) =>
@@ -43,7 +43,7 @@ export function catalogOf(fixture) {
     assert.equal(all.length, total);
     await waitForCount(page, total, "connector");
     const nameOf = (name) => all.find(({ platform }) => platform === name)?.name;
-    const { platforms } = await ask("/v1/vault/summary", {});
+    const { platforms } = await sendRequest("/v1/vault/summary", {});
     const { rows: enabled } = await connectors({ authkit: "true" });
     const connected = platforms.map(({ platform }) => nameOf(platform)).filter(Boolean);
     const offered = enabled.map(({ name }) => name).filter((name) => !connected.includes(name));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { expectConnection, expectConnections } from "./vault.mjs";
 
-export const ROWS = 25;
+export const PAGE_SIZE = 25;
 export const PATH = "/connections";
 export const at = (id) => `${PATH}/${id}`;
 
@@ -20,7 +20,7 @@ export async function expectRows(page, ids) {
   await page.waitForFunction(are, ids).catch(async () => assert.deepEqual(await shownRows(page), ids));
 }
 
-const CHIPS = 'dialog.drawer ul[aria-label="Tags"] li > span:first-child';
+const TAG_CHIPS = 'dialog.drawer ul[aria-label="Tags"] li > span:first-child';
 
 /** Waits until the panel shows exactly these tags, in this order. */
 async function expectChips(page, tags) {
@@ -28,13 +28,13 @@ async function expectChips(page, tags) {
     JSON.stringify([...document.querySelectorAll(selector)].map((chip) => chip.textContent)) ===
     JSON.stringify(expected);
   await page
-    .waitForFunction(are, { selector: CHIPS, wanted: tags })
-    .catch(async () => assert.deepEqual(await page.locator(CHIPS).allTextContents(), tags));
+    .waitForFunction(are, { selector: TAG_CHIPS, wanted: tags })
+    .catch(async () => assert.deepEqual(await page.locator(TAG_CHIPS).allTextContents(), tags));
 }
 
 /** The API's response to a filter, as the table should show it. */
 export async function fetchExpected(caller, filter = {}) {
-  const { rows, ...page } = expectConnections(await caller.list({ limit: ROWS, ...filter }));
+  const { rows, ...page } = expectConnections(await caller.list({ limit: PAGE_SIZE, ...filter }));
   return { ...page, rows, ids: rows.map(({ id }) => id) };
 }
 
@@ -62,7 +62,7 @@ export async function choosePlatform(scope, text) {
 }
 
 /** Returns locators and helpers for the panel of a connection. */
-export function panelOf(page) {
+export function panelHelpers(page) {
   const panel = page.locator("dialog.drawer");
   return {
     panel,

@@ -7,11 +7,11 @@ export const chart = (page, of) => page.getByRole("table", { name: `Connections 
 /** Waits until the overview has all its responses: pending requests are cancelled by a click on a link. */
 export async function waitForOverview(page) {
   await chart(page, "platform").waitFor();
-  await whoMustAct(page).getByRole("status").waitFor({ state: "detached" });
+  await actorRegion(page).getByRole("status").waitFor({ state: "detached" });
 }
 
 /** Makes the service unreachable. */
 export const makeUnreachable = (page, path = "**/v1/**") =>
   page.route(path, (route) => route.abort("connectionrefused"));
 /** The region that lists problems by who must act. */
-export const whoMustAct = (page) => page.getByRole("region", { name: "Who must act" });
+export const actorRegion = (page) => page.getByRole("region", { name: "Who must act" });

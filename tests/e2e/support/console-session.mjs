@@ -3,11 +3,13 @@
 import assert from "node:assert/strict";
 
 export const SECRET = "connector-vault.secret";
-const ALL = ["catalog:read", "connections:read", "connections:write"];
+const DEFAULT_SCOPES = ["catalog:read", "connections:read", "connections:write"];
 
 /** A token for an identity, created by the service. */
 export async function tokenFor(fixture, identity, { as = fixture.keys.maker, ...input } = {}) {
-  const made = await fixture.caller(as).sendJson("POST", "/v1/sessions", { identity, scopes: ALL, ...input });
+  const made = await fixture
+    .caller(as)
+    .sendJson("POST", "/v1/sessions", { identity, scopes: DEFAULT_SCOPES, ...input });
   assert.equal(made.status, 201, made.text);
   return made.json.token;
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openapiDirectory, root } from "../../../scripts/lib/paths.mjs";
 import { launch } from "./browser.mjs";
 import { key, store } from "./keys.mjs";
-import { proves } from "./proof.mjs";
+import { isProof } from "./proof.mjs";
 import { connectionNumber } from "./seed.mjs";
 import { Server } from "./server.mjs";
 import { Caller, seed } from "./vault.mjs";
@@ -36,7 +36,7 @@ const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 const SIZE_RULES = ["target-size"];
 /** The page's background in the light and the dark theme: of the console, and of the connect window. */
 const BACKGROUNDS = { "rgb(255, 255, 255)": "rgb(17, 19, 26)", "rgb(246, 247, 250)": "rgb(25, 28, 38)" };
-const PHONE = 390;
+const PHONE_WIDTH = 390;
 /** The path of the page that stays open in a reused context. It does not exist, so it loads nothing. */
 export const EMPTY_PAGE = "/logos/none";
 const TIMEOUT_MS = 15_000;
@@ -70,7 +70,7 @@ function watchRequests(page) {
 export async function waitForRequests(page) {
   const requests = pendingRequests.get(page);
   const until = Date.now() + TIMEOUT_MS;
-  for (let quiet = 0; quiet < 3; quiet = requests.size > 0 ? 0 : quiet + 1) {
+  for (let idleChecks = 0; idleChecks < 3; idleChecks = requests.size > 0 ? 0 : idleChecks + 1) {
     assert.ok(Date.now() < until, `requests are still pending: ${[...requests].map((request) => request.url())}`);
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
   }
@@ -287,8 +287,8 @@ function unlessClosed(error) {
 
 /** Runs some of axe's rules on the page, and asserts that there are no violations. */
 async function expectRules(page, runOnly, what) {
-  const isThere = await page.evaluate(() => "axe" in window);
-  if (!isThere) await page.evaluate(AXE);
+  const isAxeLoaded = await page.evaluate(() => "axe" in window);
+  if (!isAxeLoaded) await page.evaluate(AXE);
   const { faults, checked } = await page.evaluate(async (runOnly) => {
     // A modal dialog makes the rest of the page inert, so only the dialog is checked. The text of style sheets is not
     // loaded, since only experimental rules need it.
@@ -333,7 +333,7 @@ async function expectColours(page, colorScheme, background, what) {
  *   `widths`: window widths, or widths and heights; `parts`: dialogs, whose content must not overflow; `others`: the widths
  *   at which the page shows other elements than on a desktop, so that all rules and both themes are checked there, too
  */
-export async function expectAccessibleEverywhere(page, what, { widths = [PHONE], parts = [], others = [] } = {}) {
+export async function expectAccessibleEverywhere(page, what, { widths = [PHONE_WIDTH], parts = [], others = [] } = {}) {
   const sizes = widths.map((size) => [size].flat());
   assert.ok(others.every((other) => sizes.some(([width]) => width === other)));
   const desk = page.viewportSize();
@@ -354,13 +354,13 @@ export async function expectAccessibleEverywhere(page, what, { widths = [PHONE],
   await toTop();
   await expectAccessible(page, `${what}, light`);
   await expectPartsFit(what);
-  if (proves) await expectColours(page, "dark", dark, `${what}, dark`);
+  if (isProof) await expectColours(page, "dark", dark, `${what}, dark`);
   for (const [width, height = desk.height] of sizes) {
     await page.setViewportSize({ width, height });
     await toTop();
     const where = `${what}, ${width} px`;
     await expectPartsFit(where);
-    if (!proves) continue;
+    if (!isProof) continue;
     if (others.includes(width)) {
       await expectColours(page, "dark", dark, `${where}, dark`);
       await page.emulateMedia({ colorScheme: "light" });

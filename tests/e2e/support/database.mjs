@@ -4,13 +4,13 @@ import { createHash, createHmac } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-const OBJECT = "miniflare-D1DatabaseObject";
+const DURABLE_OBJECT_CLASS = "miniflare-D1DatabaseObject";
 // The maximum time to wait for the file's lock, which workerd holds only while it writes.
 const TIMEOUT_MS = 30_000;
 
 /** The name of a database's file, which Miniflare derives from the id of the database's Durable Object. */
 function fileOf(id) {
-  const key = createHash("sha256").update(OBJECT).digest();
+  const key = createHash("sha256").update(DURABLE_OBJECT_CLASS).digest();
   const hmac = (data) => createHmac("sha256", key).update(data).digest().subarray(0, 16);
   const name = hmac(id);
   return `${Buffer.concat([name, hmac(name)]).toString("hex")}.sqlite`;
@@ -73,7 +73,7 @@ export class Database {
 
   /** @param {string} folder of the storage @param {string} id as in wrangler.toml */
   constructor(folder, id = "00000000-0000-0000-0000-000000000000") {
-    this.#file = join(folder, "v3", "d1", OBJECT, fileOf(id));
+    this.#file = join(folder, "v3", "d1", DURABLE_OBJECT_CLASS, fileOf(id));
   }
 
   /** Opens the file when it is first used, because a command may have to create it. */

@@ -8,7 +8,7 @@ import { Visitor, agree, openCallback } from "./connecting.mjs";
 import { cli } from "./workspace.mjs";
 
 /** The path of the demo platform's catalog in a storage. */
-export const CONNECTOR = join("v3", "local-catalog");
+export const LOCAL_CATALOG = join("v3", "local-catalog");
 
 /** Starts the platform with its state in a storage, for a service at a port. */
 export async function startDemo(state, port) {

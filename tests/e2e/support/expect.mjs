@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const COST = /^d1;desc="calls=\d+ rows_read=\d+ rows_written=\d+", kv;desc="reads=\d+"$/;
+const SERVER_TIMING_PATTERN = /^d1;desc="calls=\d+ rows_read=\d+ rows_written=\d+", kv;desc="reads=\d+"$/;
 const TITLES = {
   unknown_parameter: [400, "Unknown query parameter"],
   repeated_parameter: [400, "Repeated query parameter"],
@@ -43,7 +43,7 @@ const TITLES = {
 
 export const READ_METHODS = "GET, HEAD, OPTIONS";
 /** Every problem code of the service, and `internal`, which should not occur. */
-export const CODES = [...Object.keys(TITLES), "internal"];
+export const PROBLEM_CODES = [...Object.keys(TITLES), "internal"];
 
 /** The headers of a response by name, without those of the transport. */
 function headersOf(response) {
@@ -58,7 +58,7 @@ function headersOf(response) {
 export function expectHeaders(response, own, { vary = "x-service-secret, origin" } = {}) {
   const { "x-request-id": id, "server-timing": cost, ...rest } = headersOf(response);
   assert.match(id, UUID);
-  assert.match(cost, COST);
+  assert.match(cost, SERVER_TIMING_PATTERN);
   assert.deepEqual(rest, { vary, "x-content-type-options": "nosniff", ...own });
 }
 
@@ -103,14 +103,14 @@ export function expectPage(response, expected = {}) {
 export function expectProblem(response, code, { headers = {}, vary, allow = READ_METHODS, ...more } = {}) {
   const [status, title] = TITLES[code];
   assert.equal(response.status, status, response.text.slice(0, 500));
-  const implied = {
+  const impliedHeaders = {
     ...(status === 401 && { "www-authenticate": "ApiKey" }),
     ...(status === 405 && { allow }),
     ...(status === 429 && { "retry-after": "60" }),
     ...(status === 503 && { "retry-after": "5" }),
   };
   const type = { "content-type": "application/problem+json", "cache-control": "private, no-store" };
-  expectHeaders(response, { ...type, ...implied, ...headers }, { vary });
+  expectHeaders(response, { ...type, ...impliedHeaders, ...headers }, { vary });
   assert.equal(response.header("content-length"), String(response.body.length));
   const problem = response.json;
   const { type: page, detail, errors, suggestions, connectionId, ...facts } = problem;

@@ -7,7 +7,7 @@ export class Grant {
   /** Whether a refresh token was reused, so that the platform revoked the grant. */
   isRevoked = false;
   /** Whether the newest tokens were lost in transit. */
-  isLost = false;
+  isRotationLost = false;
   #refresh;
   #previous;
 
@@ -27,13 +27,13 @@ export class Grant {
     const tokens = freshTokens({ expires_in: this.lifetime });
     this.accessTokens.push(tokens.access_token);
     this.#refresh = this.stub.on(tokens.refresh_token, (it) => this.#answerRefresh(it, tokens.refresh_token));
-    this.isLost = this.isWithheld(this, what);
-    if (!this.isLost) reply(response, tokens);
+    this.isRotationLost = this.isWithheld(this, what);
+    if (!this.isRotationLost) reply(response, tokens);
   }
 
   #answerRefresh(response, refresh) {
-    const isForgiven = !this.isStrict && refresh === this.#previous;
-    if (this.isRevoked || !(refresh === this.#refresh || isForgiven)) {
+    const acceptsPrevious = !this.isStrict && refresh === this.#previous;
+    if (this.isRevoked || !(refresh === this.#refresh || acceptsPrevious)) {
       this.isRevoked ||= this.isStrict;
       reply(response, { error: "invalid_grant" }, { status: 400 });
       return;

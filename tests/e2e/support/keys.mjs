@@ -2,7 +2,7 @@
 import { createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
 import { crc32 } from "node:zlib";
 import document from "../../../www/public/v1/openapi.json" with { type: "json" };
-import { whenNotBusy } from "../../../scripts/storage/busy.mjs";
+import { retryWhileBusy } from "../../../scripts/storage/busy.mjs";
 import { secrets } from "./http.mjs";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -11,9 +11,9 @@ export const ALL_SCOPES = document.components.schemas.Scope.enum.join(" ");
 
 /** The CRC-32 of a string as six base62 digits. */
 export function checksum(text) {
-  let left = crc32(text);
+  let remainder = crc32(text);
   let digits = "";
-  for (let i = 0; i < 6; i += 1, left = Math.floor(left / 62)) digits = DIGITS[left % 62] + digits;
+  for (let i = 0; i < 6; i += 1, remainder = Math.floor(remainder / 62)) digits = DIGITS[remainder % 62] + digits;
   return digits;
 }
 
@@ -56,5 +56,5 @@ export function signedToken(claims, signer, environment) {
 export async function store(database, keys) {
   const names = Object.keys(keys[0].row);
   const insert = database.prepare(`INSERT INTO api_keys (${names}) VALUES (${names.map(() => "?")})`);
-  await whenNotBusy(() => database.batch(keys.map(({ row }) => insert.bind(...names.map((name) => row[name])))));
+  await retryWhileBusy(() => database.batch(keys.map(({ row }) => insert.bind(...names.map((name) => row[name])))));
 }

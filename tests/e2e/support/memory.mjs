@@ -38,7 +38,7 @@ class Inspector {
     // wrangler requires an Origin, which Node's WebSocket does not send.
     inspector.socket = new WebSocket(webSocketDebuggerUrl, { headers: { origin: "http://localhost" } });
     inspector.socket.addEventListener("message", ({ data }) => inspector.#take(JSON.parse(data)));
-    await within(
+    await withTimeout(
       "the inspector to open",
       new Promise((done, fail) => {
         inspector.socket.addEventListener("open", done);
@@ -60,18 +60,18 @@ class Inspector {
     this.#last += 1;
     this.#answers.set(this.#last, response);
     this.socket.send(JSON.stringify({ id: this.#last, method, params }));
-    return within(method, response.promise);
+    return withTimeout(method, response.promise);
   }
 
   async context() {
     // Disables the domain first: wrangler may have enabled it, and the inspector reports contexts only when it is enabled.
     await this.call("Runtime.disable");
     await this.call("Runtime.enable");
-    return within("the Worker's context", this.#context.promise);
+    return withTimeout("the Worker's context", this.#context.promise);
   }
 }
 
-function within(what, promise) {
+function withTimeout(what, promise) {
   let timer;
   const timeout = new Promise((_, fail) => {
     timer = setTimeout(() => fail(new Error(`timed out waiting for ${what}`)), TIMEOUT_MS);

@@ -3,13 +3,13 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { pythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
+import { installPythonPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
 import { freePort } from "./server.mjs";
 
 const READY_MS = 60_000;
 const POLL_MS = 100;
 /** Creates a user with rights for S3, without authorization checks. */
-const FIRST = [
+const SETUP_REQUESTS = [
   { Action: "CreateUser", UserName: "ann" },
   {
     Action: "PutUserPolicy",
@@ -26,12 +26,12 @@ const FIRST = [
 export class Moto {
   /** Starts the server with a user, whose keys are in `keys`. */
   static async start() {
-    await pythonPackages("moto", join("tests", "python", "moto.txt"));
+    await installPythonPackages("moto", join("tests", "python", "moto.txt"));
     const moto = new Moto();
     moto.port = await freePort();
     moto.origin = `http://127.0.0.1:${moto.port}`;
     moto.child = spawn(pythonProgram("moto", "moto_server"), ["-H", "127.0.0.1", "-p", String(moto.port)], {
-      env: { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: String(FIRST.length) },
+      env: { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: String(SETUP_REQUESTS.length) },
       stdio: ["ignore", "ignore", "pipe"],
     });
     moto.ended = new Promise((done) => moto.child.once("close", done));
@@ -39,7 +39,7 @@ export class Moto {
     try {
       await moto.#ready();
       let made;
-      for (const request of FIRST) made = await moto.#iam(request);
+      for (const request of SETUP_REQUESTS) made = await moto.#iam(request);
       const [, accessKeyId] = made.match(/<AccessKeyId>(.*)<\/AccessKeyId>/);
       const [, secretAccessKey] = made.match(/<SecretAccessKey>(.*)<\/SecretAccessKey>/);
       moto.keys = { accessKeyId, secretAccessKey };

@@ -28,15 +28,15 @@ export const library = await installed();
 export const { ConnectorVault, VaultError } = library;
 
 /** Incorrect calls of a test's `fetch`. Collected instead of thrown, because an exception would look like a lost connection. */
-const misuses = [];
+const incorrectFetchCalls = [];
 
 const unhandled = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 
 /** Asserts, after all other tests, that there were no unhandled rejections and no incorrect calls. */
-export function expectNoMisuse() {
+export function expectCorrectFetchCalls() {
   assert.deepEqual(unhandled, []);
-  assert.deepEqual(misuses, []);
+  assert.deepEqual(incorrectFetchCalls, []);
 }
 
 /** A `fetch` that records its requests; `send` responds, by default the real one. */
@@ -50,8 +50,9 @@ export class Recorder {
     this.fetch = async function (...args) {
       recorder.calls += 1;
       const [request] = args;
-      if (this !== undefined) misuses.push("`fetch` is called as a method");
-      if (args.length !== 1 || !(request instanceof Request)) misuses.push(`\`fetch\` gets ${inspect(args)}`);
+      if (this !== undefined) incorrectFetchCalls.push("`fetch` is called as a method");
+      if (args.length !== 1 || !(request instanceof Request))
+        incorrectFetchCalls.push(`\`fetch\` gets ${inspect(args)}`);
       const { pathname, searchParams } = new URL(request.url);
       const note = {
         method: request.method,
@@ -108,10 +109,10 @@ export function expectNoSecret(value) {
 
 /** Asserts an error of exactly this class, with the invariants of all errors; `expected`: exact properties. */
 export function expectError(error, kind, expected = {}) {
-  const { [kind]: Kind } = library;
+  const { [kind]: ExpectedClass } = library;
   assert.ok(error instanceof VaultError, `a VaultError: ${inspect(error)}`);
   assert.ok(error instanceof Error);
-  assert.equal(error.constructor, Kind, `${error.constructor.name} instead of ${kind}: ${inspect(error)}`);
+  assert.equal(error.constructor, ExpectedClass, `${error.constructor.name} instead of ${kind}: ${inspect(error)}`);
   assert.equal(error.name, kind);
   assert.ok(typeof error.message === "string" && error.message.length > 0);
   assert.equal(String(error), `${kind}: ${error.message}`);
@@ -140,14 +141,14 @@ export function expectInvalid(error, parameter, suggestion) {
 }
 
 /** Converts a problem document to the properties that the package's error must have. */
-export const factsOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
+export const errorPropertiesOf = ({ status, code, detail, errors = [] }) => ({ status, code, message: detail, errors });
 
 /** Asserts that an error equals the service's response to the same request. */
-export function expectAnswered(error, kind, response, more = {}) {
+export function expectServiceError(error, kind, response, more = {}) {
   const { requestId, suggestions, connectionId, ...problem } = response.json;
   assert.equal(requestId, response.header("x-request-id"));
   expectError(error, kind, {
-    ...factsOf(problem),
+    ...errorPropertiesOf(problem),
     ...(suggestions && { suggestions }),
     ...(connectionId && { connectionId }),
     ...more,

@@ -3,10 +3,10 @@
 import { test } from "node:test";
 
 /** Whether `npm run proof` runs the tests. */
-export const proves = Boolean(process.env.CONNECTOR_VAULT_PROOF);
+export const isProof = Boolean(process.env.CONNECTOR_VAULT_PROOF);
 
 /** Like `test`, for a test that only `npm run proof` runs. */
-export const proof = proves ? test : () => {};
+export const proof = isProof ? test : () => {};
 
 /** All cases for `npm run proof`; for `npm test`, the first of every `step`. */
-export const sampled = (cases, step) => cases.filter((_, at) => proves || at % step === 0);
+export const sampled = (cases, step) => cases.filter((_, at) => isProof || at % step === 0);

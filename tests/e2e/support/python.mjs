@@ -7,12 +7,12 @@ import { text } from "node:stream/consumers";
 import { root } from "../../../scripts/lib/paths.mjs";
 import { clientPackages, pythonProgram } from "../../../scripts/setup/python.mjs";
 
-const HERE = join("tests", "python");
+const SCRIPTS_FOLDER = join("tests", "python");
 
 /** Starts a script with its packages. */
 async function start(script, ...args) {
   await clientPackages();
-  return spawn(pythonProgram("clients", "python"), [join(root, HERE, script), ...args]);
+  return spawn(pythonProgram("clients", "python"), [join(root, SCRIPTS_FOLDER, script), ...args]);
 }
 
 /** Verifies a webhook with PyPI's `standardwebhooks`. Returns the event, or fails. */

@@ -35,12 +35,12 @@ export const keys = {
 };
 
 const PROBLEMS = join(root, "www", "public", "problems");
-export const CODES = [
+export const PROBLEM_CODES = [
   ...readFileSync(join(PROBLEMS, "index.html"), "utf8").matchAll(/<a href="\/problems\/(\w+)">/g),
 ].map(([, code]) => code);
 /** The content of the elements with a class, by error code. */
 export const EXAMPLES = Object.fromEntries(
-  CODES.flatMap((code) => {
+  PROBLEM_CODES.flatMap((code) => {
     const page = readFileSync(join(PROBLEMS, `${code}.html`), "utf8");
     const contentsOf = (name) =>
       page

@@ -5,7 +5,7 @@ import { seed } from "./vault.mjs";
 const TYPES = ["user", "team", "organization", "project"];
 const STATES = ["operational", "degraded", "failed", "unknown"];
 const PLATFORMS = 60;
-const FIRST = Date.UTC(2026, 0, 1);
+const FIRST_CREATED_AT = Date.UTC(2026, 0, 1);
 
 /** The nth connection: 25 share an identity, a few a name, 30 a rare tag; every third one has the tag `third`. */
 export function connectionNumber(n) {
@@ -21,7 +21,7 @@ export function connectionNumber(n) {
     tags: ["all", `t-${n % 100}`, `rare-${Math.floor(n / 30)}`, ...(n % 3 ? [] : ["third"])],
     active: n % 7 !== 3,
     // Four connections share each millisecond.
-    createdAt: FIRST + Math.floor(n / 4),
+    createdAt: FIRST_CREATED_AT + Math.floor(n / 4),
   };
 }
 

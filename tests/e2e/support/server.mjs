@@ -12,9 +12,9 @@ import { secrets as kept, send } from "./http.mjs";
 import { expectNoLeaks, expectNoTraps } from "./leaks.mjs";
 import { folder, wranglerEnvironment } from "./workspace.mjs";
 
-const DIRECT = join(import.meta.dirname, "direct.mjs");
+const DIRECT_SCRIPT = join(import.meta.dirname, "direct.mjs");
 /** The module with the responses of platforms. */
-export const PLATFORMS = join(import.meta.dirname, "platform-answers.mjs");
+export const PLATFORMS = join(import.meta.dirname, "platform-responses.mjs");
 const READY_MS = 120_000;
 const POLL_MS = 50;
 const STOP_MS = 10_000;
@@ -126,7 +126,7 @@ export class Server {
     const timerOptions = timers === 1 ? [] : ["--timers", String(timers)];
     const clockOptions = clock ? ["--clock"] : [];
     return Server.#serve(root, process.execPath, [
-      DIRECT,
+      DIRECT_SCRIPT,
       ...options,
       ...platformOptions,
       ...timerOptions,

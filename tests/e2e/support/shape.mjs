@@ -47,12 +47,12 @@ function compare(shown, found, path) {
 }
 
 /** Asserts that JSON matches documented JSON. */
-export function expectShown(shown, text) {
+export function expectMatchesExample(shown, text) {
   compare(parse(shown), JSON.parse(text), "");
 }
 
 /** Asserts that an HTTP response matches a documented one: the status line, the documented headers, the body. */
-export function expectShownResponse(shown, response) {
+export function expectMatchesExampleResponse(shown, response) {
   const [shownHead, shownBody] = split(shown);
   const [head, body] = split(response);
   assert.equal(head[0], shownHead[0]);
@@ -66,7 +66,7 @@ export function expectShownResponse(shown, response) {
     const [name, value] = [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()];
     assert.match(headers.get(name.toLowerCase()) ?? "", pattern(value, ".*"), name);
   }
-  expectShown(shownBody, body);
+  expectMatchesExample(shownBody, body);
 }
 
 function split(response) {

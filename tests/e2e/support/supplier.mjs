@@ -1,6 +1,6 @@
 // A function that supplies tokens for the option `secret`, and shared code of its tests.
 import { secrets } from "./http.mjs";
-import { WHOAMI, json, problem, timed } from "./transport.mjs";
+import { WHOAMI, json, problem, runTimed } from "./transport.mjs";
 
 /** Supplies numbered tokens, unless `give` overrides them. */
 export class Supplier {
@@ -24,16 +24,16 @@ export class Supplier {
 }
 /** The number of the token in a request. */
 export const numberOf = (request) => Number(/^st_test_(\d+)\./.exec(request.headers.get("x-service-secret"))?.[1]);
-export const refused = () => problem(401, "invalid_key");
+export const rejectToken = () => problem(401, "invalid_key");
 /** A `fetch` that rejects all tokens before the nth. */
 export const rejectingFetch =
   (n, good = () => json(WHOAMI)) =>
   (request) =>
-    numberOf(request) < n ? refused() : good(request);
+    numberOf(request) < n ? rejectToken() : good(request);
 
-/** Runs a call with a new supplier: the result of `timed`, and the number of calls of the supplier. */
+/** Runs a call with a new supplier: the result of `runTimed`, and the number of calls of the supplier. */
 export async function runWithSupplier(supplier, send, call, options, tick) {
-  const outcome = await timed(send, call, { secret: supplier.supply, ...options }, tick);
+  const outcome = await runTimed(send, call, { secret: supplier.supply, ...options }, tick);
   return { ...outcome, supplies: supplier.calls.length, tokens: outcome.requests.map(numberOf) };
 }
 export const whoami = (vault, options) => vault.whoami(options);

@@ -4,13 +4,13 @@ import { Clock } from "./clock.mjs";
 import { secret } from "./keys.mjs";
 import { ConnectorVault, Recorder } from "./package.mjs";
 
-export const BASE = "https://vault.example";
+export const BASE_URL = "https://vault.example";
 export const ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 export const TICK_MS = 10;
 /** The limit of simulated time. */
 const MAX_SIMULATED_MS = 3_600_000;
 export const CURSOR_DIGITS = 84;
-export const OWN = secret();
+export const OWN_SECRET = secret();
 
 export const CONNECTION = {
   id: ID,
@@ -44,11 +44,15 @@ const EMPTY = { rows: [], total: 0, pages: 0, page: 1 };
 export const json = (value, status = 200, headers = {}) =>
   new Response(JSON.stringify(value), { status, headers: { "content-type": "application/json", ...headers } });
 export const problem = (status, code, headers = {}) =>
-  json({ type: `${BASE}/problems/${code}`, title: "T", status, detail: "It is so.", code, requestId: "r" }, status, {
-    "content-type": "application/problem+json",
-    "x-request-id": "r",
-    ...headers,
-  });
+  json(
+    { type: `${BASE_URL}/problems/${code}`, title: "T", status, detail: "It is so.", code, requestId: "r" },
+    status,
+    {
+      "content-type": "application/problem+json",
+      "x-request-id": "r",
+      ...headers,
+    },
+  );
 export const overloaded = (headers) => problem(503, "unavailable", headers);
 export const limited = (headers) => problem(429, "too_many_requests", headers);
 
@@ -105,18 +109,18 @@ export const TRANSIENT = {
   429: [() => limited(), "RateLimitError"],
   503: [() => overloaded(), "ServerError"],
 };
-export const forever = () => new Promise(() => {});
+export const neverSettles = () => new Promise(() => {});
 export const idle = async () => {
   for (let i = 0; i < 6; i += 1) await new Promise(setImmediate);
 };
 
 /** Runs a call on a simulated clock. Returns { value | error, requests, waits, took, timers }, times in milliseconds. */
-export async function timed(send, call, options = {}, tick = TICK_MS) {
+export async function runTimed(send, call, options = {}, tick = TICK_MS) {
   const clock = new Clock(Date.UTC(2026, 0, 1));
   try {
     const began = Date.now();
     const recorder = new Recorder(send);
-    const vault = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, ...options });
+    const vault = new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, fetch: recorder.fetch, ...options });
     let outcome;
     Promise.resolve()
       .then(() => call(vault))
@@ -141,7 +145,7 @@ export async function timed(send, call, options = {}, tick = TICK_MS) {
   }
 }
 
-/** Waits within a call of `timed`. */
+/** Waits within a call of `runTimed`. */
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 /** A `fetch` that returns these responses in sequence, and repeats the last one. */

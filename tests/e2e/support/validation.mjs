@@ -1,6 +1,6 @@
 // Shared code of the tests of the package's validation.
 import assert from "node:assert/strict";
-import { Recorder, expectNoResponse, factsOf, failure } from "./package.mjs";
+import { Recorder, expectNoResponse, errorPropertiesOf, failure } from "./package.mjs";
 
 export const CONNECTORS = "/v1/available-connectors";
 export const ACTIONS = "/v1/available-actions/github";
@@ -18,7 +18,7 @@ export const pairs = (filters) =>
 const faultsOf = ({ errors, message }) => (errors.length > 0 ? errors : [{ detail: message }]);
 
 /** Compares the package with the service: { counted, plain, expectSame }. */
-export function comparing(fixture) {
+export function comparisonHelpers(fixture) {
   /** A client of the service whose requests are counted. */
   const countingClient = () => {
     const recorder = new Recorder();
@@ -34,7 +34,7 @@ export function comparing(fixture) {
     assert.equal(recorder.calls, 0, `${what}: a request was sent`);
     expectNoResponse(error, "ValidationError");
     const { status, code, message, errors } = error;
-    assert.deepEqual({ status, code, message, errors }, factsOf(response.json), what);
+    assert.deepEqual({ status, code, message, errors }, errorPropertiesOf(response.json), what);
     if (validate) assert.deepEqual(validate(client), faultsOf(error), `${what}: the validation returns other errors`);
     assert.equal(recorder.calls, 0, `${what}: the validation sent a request`);
   }

@@ -6,7 +6,7 @@ export const CONNECTIONS = "/v1/vault/connections";
 export const SUMMARY = "/v1/vault/summary";
 /** The values of `Allow` for the list and for one connection. */
 export const LIST_METHODS = "GET, HEAD, POST, OPTIONS";
-export const ONE_METHODS = "GET, HEAD, PATCH, DELETE, OPTIONS";
+export const CONNECTION_METHODS = "GET, HEAD, PATCH, DELETE, OPTIONS";
 
 const FIELDS = [
   "id",
@@ -26,8 +26,8 @@ const FIELDS = [
   "createdAt",
 ];
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const NEXT = /^<(http:\/\/127\.0\.0\.1:\d+)(\/v1\/vault\/connections\?[^<>"\s]*)>; rel="next"$/;
+const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const NEXT_LINK_PATTERN = /^<(http:\/\/127\.0\.0\.1:\d+)(\/v1\/vault\/connections\?[^<>"\s]*)>; rel="next"$/;
 
 export const query = (filter) => new URLSearchParams(filter).toString();
 export const connectionPath = (id) => `${CONNECTIONS}/${id}`;
@@ -82,7 +82,7 @@ const INVARIANTS = Object.entries({
   tags: ({ tags }) => Array.isArray(tags) && tags.every((tag) => typeof tag === "string"),
   version: ({ version }) => typeof version === "string" && /^[1-9]\d*$/.test(version),
   active: ({ active }) => typeof active === "boolean",
-  createdAt: ({ createdAt }) => TIME.test(createdAt) && new Date(createdAt).toISOString() === createdAt,
+  createdAt: ({ createdAt }) => TIME_PATTERN.test(createdAt) && new Date(createdAt).toISOString() === createdAt,
 });
 
 /** Asserts that a connection has the members that docs/api.md describes, and returns it. */
@@ -121,7 +121,7 @@ export function expectConnections(response, expected = {}) {
   envelope.rows.forEach(expectFields);
   for (const [name, value] of Object.entries(expected)) assert.deepEqual(envelope[name], value, name);
   if (link === undefined) return { ...envelope, next: undefined };
-  const [, origin, next] = NEXT.exec(link) ?? assert.fail(`\`Link\` is ${link}`);
+  const [, origin, next] = NEXT_LINK_PATTERN.exec(link) ?? assert.fail(`\`Link\` is ${link}`);
   assert.equal(origin, `http://127.0.0.1:${response.port}`, "the address of the service");
   return { ...envelope, next };
 }
@@ -178,23 +178,23 @@ const COLUMNS =
   "name_folded, description, state, tags, version, created_at, written_by";
 
 /** Retries once, because the server may just have closed the keep-alive connection to the database. */
-const retryOnce = (ask) =>
+const retryOnClosedConnection = (ask) =>
   ask().catch((error) => (error.cause?.code === "UND_ERR_SOCKET" ? ask() : Promise.reject(error)));
 
 /** Inserts connections directly into the database; `rows` have the API's members, and `createdAt` in milliseconds. */
 export async function seed(database, account, rows) {
   const defaults = { label: "default", environment: "test", description: "", name: null };
-  const folded = ({ identity, name }) => ({
+  const foldedColumns = ({ identity, name }) => ({
     identityFolded: identity.toLowerCase(),
     nameFolded: name?.toLowerCase() ?? null,
   });
-  const values = rows.map((row) => ({ ...defaults, ...row, ...folded(row) }));
+  const values = rows.map((row) => ({ ...defaults, ...row, ...foldedColumns(row) }));
   const insert = database.prepare(`INSERT INTO connections (${COLUMNS})
     SELECT ?1, j.value ->> 'environment', j.value ->> 'id', j.value ->> 'active', j.value ->> 'platform',
       j.value ->> 'platformVersion', j.value ->> 'label', j.value ->> 'identity', j.value ->> 'identityFolded',
       j.value ->> 'identityType', j.value ->> 'name', j.value ->> 'nameFolded', j.value ->> 'description', j.value ->> 'state',
       j.value -> 'tags', 1, j.value ->> 'createdAt', j.value ->> 'id' FROM json_each(?2) j`);
   for (let at = 0; at < values.length; at += 5000) {
-    await retryOnce(() => insert.bind(account, JSON.stringify(values.slice(at, at + 5000))).run());
+    await retryOnClosedConnection(() => insert.bind(account, JSON.stringify(values.slice(at, at + 5000))).run());
   }
 }

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { nativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
+import { buildNativeCli, program as builtProgram } from "../../../scripts/lib/native-cli.mjs";
 import { openapiDirectory, root, wrangler } from "../../../scripts/lib/paths.mjs";
 import { run } from "../../../scripts/lib/run.mjs";
 import { Database } from "./database.mjs";
@@ -33,7 +33,7 @@ const options = { env: wranglerEnvironment, timeout: 120_000 };
 export async function cli(...args) {
   return run(await program, args, options);
 }
-const program = process.env.CONNECTOR_VAULT_BUILT ? builtProgram : nativeCli();
+const program = process.env.CONNECTOR_VAULT_BUILT ? builtProgram : buildNativeCli();
 
 /** Creates a key with `npm run keys`, as in docs/operating.md. */
 export async function npmKeys(...args) {

@@ -11,7 +11,7 @@ import { unstable_splitSqlQuery } from "wrangler";
 import { wrangler } from "../../../scripts/lib/paths.mjs";
 import { environment } from "../../../scripts/lib/run.mjs";
 import { listen } from "./listening.mjs";
-import { proves } from "./proof.mjs";
+import { isProof } from "./proof.mjs";
 import { wranglerEnvironment } from "./workspace.mjs";
 
 /** The program: sends its arguments to this process, prints the response, and exits with its status. */
@@ -114,7 +114,7 @@ export class WranglerStandIn {
       const output = await command.respond(about);
       return typeof output === "string" || Buffer.isBuffer(output) ? output : JSON.stringify(output);
     };
-    if (!(proves || command.isReal) || this.acceptedForms.has(form)) return { code: 0, text: await runOwn() };
+    if (!(isProof || command.isReal) || this.acceptedForms.has(form)) return { code: 0, text: await runOwn() };
     const real = await runReal(args, { folder, output });
     this.acceptedForms.add(form);
     if (command.reads) {

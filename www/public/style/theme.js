@@ -1,31 +1,31 @@
 // Follows the system's theme unless the user has chosen one. Every page loads this script first, so that it never flashes
 // in the wrong theme.
 {
-  const STORED = "theme";
+  const STORAGE_KEY = "theme";
 
   /** Applies a stored theme. Any value other than `light` and `dark` means the system's theme. */
-  const show = (choice) => {
+  const applyTheme = (choice) => {
     const { dataset } = document.documentElement;
     if (choice === "light" || choice === "dark") dataset.theme = choice;
     else delete dataset.theme;
   };
-  const showStored = () => {
+  const applyStoredTheme = () => {
     try {
-      show(localStorage.getItem(STORED));
+      applyTheme(localStorage.getItem(STORAGE_KEY));
     } catch {
       // Storage is unavailable: follow the system.
     }
   };
 
-  showStored();
+  applyStoredTheme();
   // Another tab changed the theme.
   addEventListener("storage", ({ key }) => {
-    if (key === STORED || key === null) showStored();
+    if (key === STORAGE_KEY || key === null) applyStoredTheme();
   });
   window.chooseTheme = (theme) => {
-    show(theme);
+    applyTheme(theme);
     try {
-      localStorage.setItem(STORED, theme);
+      localStorage.setItem(STORAGE_KEY, theme);
     } catch {
       // Storage is unavailable: the theme applies to this page only.
     }

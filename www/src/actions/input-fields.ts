@@ -1,6 +1,6 @@
 // Converts the input of an action to form fields: text, number, choice, or JSON for anything else.
 import type { ActionInput, JsonSchema } from "connector-vault/slim";
-import { type Definitions, flatten, typesOf, allowedValues } from "./schema";
+import { type Definitions, flatten, listTypes, allowedValues } from "./schema";
 
 const LOCATIONS = ["path", "query", "header", "cookie", "body"] as const;
 type Location = (typeof LOCATIONS)[number];
@@ -22,7 +22,7 @@ export interface InputField {
 export type FieldValues = Record<string, string>;
 
 /** Returns the fields of an input: grouped by location, required ones first. */
-export function inputFieldsOf(input: JsonSchema, definitions: Definitions): InputField[] {
+export function toInputFields(input: JsonSchema, definitions: Definitions): InputField[] {
   const inputSchema = flatten(input, definitions);
   return LOCATIONS.flatMap((location) => {
     const schema = inputSchema.properties.get(location);
@@ -30,14 +30,14 @@ export function inputFieldsOf(input: JsonSchema, definitions: Definitions): Inpu
     const flat = flatten(schema, definitions);
     const isForm = flat.properties.size > 0 && flat.choices.length === 0;
     if (location === "body" && !isForm)
-      return [inputFieldOf(location, undefined, schema, inputSchema.required.has(location), definitions)];
+      return [toInputField(location, undefined, schema, inputSchema.required.has(location), definitions)];
     return [...flat.properties]
-      .map(([name, property]) => inputFieldOf(location, name, property, flat.required.has(name), definitions))
+      .map(([name, property]) => toInputField(location, name, property, flat.required.has(name), definitions))
       .sort((a, b) => Number(b.isRequired) - Number(a.isRequired));
   });
 }
 
-function inputFieldOf(
+function toInputField(
   location: Location,
   name: string | undefined,
   schema: JsonSchema,
@@ -47,7 +47,7 @@ function inputFieldOf(
   const escapedName = name?.replaceAll("~", "~0").replaceAll("/", "~1");
   const pointer = escapedName === undefined ? `/${location}` : `/${location}/${escapedName}`;
   const flat = flatten(schema, definitions);
-  const types = typesOf(flat).filter((type) => type !== "null");
+  const types = listTypes(flat).filter((type) => type !== "null");
   const [type] = types;
   const withKind = (kind: InputField["kind"], values: unknown[] = []) => ({
     ...{ pointer, location, name, schema, isRequired, kind, values },

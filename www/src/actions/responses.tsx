@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { InlineMarkdown } from "../components/inline-markdown";
 import { QueryView } from "../components/query-view";
 import { useResponses } from "../connectors/hooks";
-import { definitionsOf } from "./schema";
+import { getDefinitions } from "./schema";
 import { Schema } from "./schema-view";
 
 /** The responses of an action. Loads them when the user opens the section. */
@@ -57,7 +57,7 @@ function Response({ response: { status, description, contentType, schema } }: { 
           <summary>
             Content<span class="visually-hidden"> of {status}</span>
           </summary>
-          {isOpen && <Schema schema={schema} definitions={definitionsOf(schema)} />}
+          {isOpen && <Schema schema={schema} definitions={getDefinitions(schema)} />}
         </details>
       )}
     </li>

@@ -11,9 +11,9 @@ import {
   flatten,
   describeAlternatives,
   describeType,
-  nestedSchemaOf,
+  getNestedSchema,
   isConditional,
-  patternPropertiesOf,
+  getPatternProperties,
   allowedValues,
   formatValue,
 } from "./schema";
@@ -23,7 +23,7 @@ const MAX_SHOWN_VALUES = 12;
 /** A schema with its first level expanded. */
 export function Schema({ schema, definitions }: { schema: JsonSchema; definitions: Definitions }) {
   const flat = flatten(schema, definitions);
-  const nested = nestedSchemaOf(flat, definitions);
+  const nested = getNestedSchema(flat, definitions);
   return (
     <div class="schema">
       <p>
@@ -100,7 +100,7 @@ function Content({ flat, isItem, shownTitle, definitions }: ContentProps) {
   const { items, prefixItems, additionalProperties } = keywords;
   const sortedProperties = [...properties].sort(([a], [b]) => Number(required.has(b)) - Number(required.has(a)));
   const choices = informativeAlternatives(flat, definitions);
-  const hasListedProperties = sortedProperties.length + patternPropertiesOf(flat).length > 0;
+  const hasListedProperties = sortedProperties.length + getPatternProperties(flat).length > 0;
   const hasMembers = typeof additionalProperties === "object" && Object.keys(additionalProperties).length > 0;
   return (
     <div class="schema">
@@ -122,7 +122,7 @@ function Content({ flat, isItem, shownTitle, definitions }: ContentProps) {
               definitions={definitions}
             />
           ))}
-          {patternPropertiesOf(flat).map(([pattern, property]) => (
+          {getPatternProperties(flat).map(([pattern, property]) => (
             <PropertyItem
               key={pattern}
               name={
@@ -256,7 +256,7 @@ export function SchemaDetails({
   definitions: Definitions;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const nested = nestedSchemaOf(flat, definitions);
+  const nested = getNestedSchema(flat, definitions);
   if (!nested) return null;
   return (
     <details class="more" onToggle={(event) => setOpen(event.currentTarget.open)}>

@@ -31,7 +31,7 @@ const MAX_NAMED_ALTERNATIVES = 5;
 const UNSUPPORTED_KEYWORDS = ["if", "then", "else", "dependentSchemas", "contains", "propertyNames", "not"];
 
 /** Returns the definitions that an action's schemas refer to. */
-export const definitionsOf = (schema: JsonSchema): Definitions =>
+export const getDefinitions = (schema: JsonSchema): Definitions =>
   (typeof schema === "object" && (schema.$defs as Definitions | undefined)) || {};
 
 const definitionName = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
@@ -88,7 +88,7 @@ function collect(schema: JsonSchema, definitions: Definitions, flat: FlatSchema,
   }
 }
 
-export function typesOf({ keywords, properties }: FlatSchema): JsonType[] {
+export function listTypes({ keywords, properties }: FlatSchema): JsonType[] {
   const { type, items, prefixItems, additionalProperties } = keywords;
   if (type !== undefined) return Array.isArray(type) ? type : [type];
   if (properties.size > 0 || typeof additionalProperties === "object") return ["object"];
@@ -110,12 +110,12 @@ function describeFlat(flat: FlatSchema, definitions: Definitions, depth: number)
 }
 
 function typeNames(flat: FlatSchema, definitions: Definitions, depth: number): string[] {
-  const types = typesOf(flat);
+  const types = listTypes(flat);
   if (types.length > 0) {
     return types.map((type) => (type === "array" ? describeArray(flat, definitions, depth) : type));
   }
   const values = allowedValues(flat);
-  if (values) return values.map(typeOfValue);
+  if (values) return values.map(getJsonType);
   const [choice] = flat.choices;
   if (!choice) return [];
   if (choice.schemas.length > MAX_NAMED_ALTERNATIVES || depth >= MAX_DEPTH) return [describeAlternatives(choice)];
@@ -141,7 +141,7 @@ function joinAlternatives(names: string[]): string {
   return distinct.length > 0 ? `${distinct.join(", ")} or ${lastName}` : lastName;
 }
 
-function typeOfValue(value: unknown): string {
+function getJsonType(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
   if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
@@ -196,13 +196,14 @@ export interface NestedSchema {
 }
 
 /** Returns the next level, or undefined if the schema has none. */
-export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): NestedSchema | undefined {
-  const ownTitle = nestedTitle(flat, definitions);
+export function getNestedSchema(flat: FlatSchema, definitions: Definitions): NestedSchema | undefined {
+  const ownTitle = formatNestedTitle(flat, definitions);
   if (ownTitle) return { flat, isItem: false, title: ownTitle };
   const { items } = flat.keywords;
   if (typeof items !== "object") return undefined;
   const item = flatten(items, definitions);
-  const title = nestedTitle(item, definitions) ?? (hasNestedSchema(items, definitions, 0) ? "each item" : undefined);
+  const title =
+    formatNestedTitle(item, definitions) ?? (hasNestedSchema(items, definitions, 0) ? "each item" : undefined);
   if (title) return { flat: item, isItem: true, title };
   return allowedValues(item) || item.keywords.description
     ? { flat: item, isItem: true, title: "each item" }
@@ -212,15 +213,15 @@ export function nestedSchemaOf(flat: FlatSchema, definitions: Definitions): Nest
 /** Whether the schema has details that the text of `describeType` lacks. */
 function hasNestedSchema(schema: JsonSchema, definitions: Definitions, depth: number): boolean {
   const flat = flatten(schema, definitions);
-  if (nestedTitle(flat, definitions)) return true;
+  if (formatNestedTitle(flat, definitions)) return true;
   const { items } = flat.keywords;
   return typeof items === "object" && (depth >= MAX_DEPTH || hasNestedSchema(items, definitions, depth + 1));
 }
 
 /** Label of the next level: "3 properties", "one of 2 forms". */
-function nestedTitle(flat: FlatSchema, definitions: Definitions): string | undefined {
+function formatNestedTitle(flat: FlatSchema, definitions: Definitions): string | undefined {
   const { properties, choices, keywords } = flat;
-  const count = properties.size + patternPropertiesOf(flat).length;
+  const count = properties.size + getPatternProperties(flat).length;
   if (count > 0) return `${count.toLocaleString("en")} ${count === 1 ? "property" : "properties"}`;
   const choice = choices.find((choice) => isInformative(choice, definitions));
   if (choice) return describeAlternatives(choice);
@@ -240,7 +241,7 @@ const isInformative = ({ schemas }: Alternatives, definitions: Definitions) =>
   });
 
 /** Returns the schemas of properties whose names match a pattern. */
-export const patternPropertiesOf = ({ keywords }: FlatSchema): [pattern: string, schema: JsonSchema][] =>
+export const getPatternProperties = ({ keywords }: FlatSchema): [pattern: string, schema: JsonSchema][] =>
   Object.entries(keywords.patternProperties ?? {});
 
 export const informativeAlternatives = (flat: FlatSchema, definitions: Definitions) =>

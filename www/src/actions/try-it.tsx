@@ -6,7 +6,7 @@ import { Link } from "wouter-preact";
 import { accountName } from "../components/account-name";
 import { CopyButton } from "../components/copy-button";
 import { ErrorMessage } from "../components/error-message";
-import { faultAt, faultsOf } from "../components/faults";
+import { findFaultMessage, getFaults } from "../components/faults";
 import { Field, TextField } from "../components/field";
 import { Modal } from "../components/modal";
 import { QueryView } from "../components/query-view";
@@ -14,7 +14,7 @@ import { Select } from "../components/select";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useSession } from "../session/session";
 import type { RunInput } from "./code-samples";
-import { type InputField, type FieldValues, inputFieldsOf, parseInput } from "./input-fields";
+import { type InputField, type FieldValues, toInputFields, parseInput } from "./input-fields";
 import { STATUS_TONES } from "./responses";
 import { type Definitions, describeType, formatValue } from "./schema";
 
@@ -101,7 +101,7 @@ interface PendingRun {
 function Form({ action, definitions, onInputChange, connections }: Props & { connections: ConnectionWithAccount[] }) {
   const { vault } = useSession();
   const { key, method, title, input } = action;
-  const entries = inputFieldsOf(input, definitions);
+  const entries = toInputFields(input, definitions);
   const [connectionId, setConnectionId] = useState(connections[0]?.id ?? "");
   const [values, setValues] = useState<FieldValues>({});
   const [parseFaults, setParseFaults] = useState<FieldValues>({});
@@ -110,7 +110,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
     mutationFn: ({ connection, input }) => vault.actions.run(connection.id, key, input),
   });
   const { data, error, isPending } = running;
-  const serverFaults = faultsOf(error);
+  const serverFaults = getFaults(error);
   const connection = connections.find(({ id }) => id === connectionId);
   useEffect(
     () => onInputChange({ connection: connectionId, input: parseInput(entries, values).input }),
@@ -132,7 +132,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
         entry={entry}
         definitions={definitions}
         value={values[entry.pointer] ?? ""}
-        fault={parseFaults[entry.pointer] ?? faultAt(serverFaults, entry.pointer)}
+        fault={parseFaults[entry.pointer] ?? findFaultMessage(serverFaults, entry.pointer)}
         onChange={(text) => setValues({ ...values, [entry.pointer]: text })}
       />
     ));
@@ -142,7 +142,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
         <Select
           label="Connection"
           value={connectionId}
-          options={connections.map((option) => [option.id, labelOf(option)] as const)}
+          options={connections.map((option) => [option.id, formatConnection(option)] as const)}
           onChange={setConnectionId}
         />
         {(["path", "query", "header", "cookie", "body"] as const).map((location) => {
@@ -208,7 +208,7 @@ function Form({ action, definitions, onInputChange, connections }: Props & { con
 }
 
 /** A label that distinguishes the connections of an identity: name, account and label. */
-function labelOf({ identity, name, account, key }: ConnectionWithAccount): string {
+function formatConnection({ identity, name, account, key }: ConnectionWithAccount): string {
   const title = name ?? (account && accountName(account));
   const label = key.split("::")[2];
   return `${title ? `${title} (${identity})` : identity}${label === "default" ? "" : `, ${label}`}`;

@@ -10,10 +10,10 @@ import { CodeTabs, Snippet } from "../components/snippet";
 import { Suggestions } from "../components/suggestions";
 import { authMethodTitle } from "../connectors/auth-methods";
 import { useAction, useConnector } from "../connectors/hooks";
-import { type RunInput, platformCurl, runCall } from "./code-samples";
+import { type RunInput, buildPlatformCurl, buildRunCall } from "./code-samples";
 import { Parameters } from "./parameters";
 import { Responses } from "./responses";
-import { type Definitions, definitionsOf } from "./schema";
+import { type Definitions, getDefinitions } from "./schema";
 import { RequiredBadge, Schema } from "./schema-view";
 import { TryIt } from "./try-it";
 import "./actions.css";
@@ -50,13 +50,13 @@ export function ActionView({ platform, action: key }: { platform: string; action
             <Suggestions
               title={`The catalog has no platform “${platform}”`}
               suggestions={found.suggestions}
-              hrefOf={(name) => `/connectors/${name}`}
+              getHref={(name) => `/connectors/${name}`}
             />
           ) : (
             <Suggestions
               title={`${name} has no action “${key}”`}
               suggestions={found.suggestions}
-              hrefOf={(name) => `/connectors/${platform}/actions/${encodeURIComponent(name)}`}
+              getHref={(name) => `/connectors/${platform}/actions/${encodeURIComponent(name)}`}
             />
           )
         }
@@ -73,9 +73,9 @@ interface DetailProps {
 
 function Detail({ action, methods, headers }: DetailProps) {
   const { platform, key, parameters, requestBody } = action;
-  const definitions = definitionsOf(action.input);
+  const definitions = getDefinitions(action.input);
   const firstMethod = methods?.find(({ id }) => id === action.auth[0]?.method);
-  const requestCode = platformCurl(action, firstMethod, headers);
+  const requestCode = buildPlatformCurl(action, firstMethod, headers);
   const [runInput, setRunInput] = useState<RunInput>({});
   return (
     <div class="action-page">
@@ -88,7 +88,7 @@ function Detail({ action, methods, headers }: DetailProps) {
           <p class="muted small">
             The vault validates the input and adds the connection's credentials. “Try it” fills in both.
           </p>
-          <CodeTabs call={runCall(action, runInput)} />
+          <CodeTabs call={buildRunCall(action, runInput)} />
         </section>
         <section class="section snippet" aria-labelledby="call">
           <div class="title">

@@ -1,11 +1,11 @@
 import type { AgentSignIn, IdentityType, NewAgentSignIn } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { CopyableCode } from "../components/copy-button";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
-import { type Provider, ProviderFields, providerRequest } from "../components/provider-fields";
+import { type Provider, ProviderFields, toProviderRequest } from "../components/provider-fields";
 import { SaveButtons } from "../components/save-buttons";
 import { Select } from "../components/select";
 import { useSingleFlight } from "../components/use-single-flight";
@@ -58,7 +58,7 @@ function Form({ signIn, redirectUri, onClose, onSaved }: Omit<Props, "fallbackFo
   const [url, setUrl] = useState(signIn?.url ?? "");
   const oidcSignIn: NewAgentSignIn = {
     type: "oidc",
-    ...providerRequest(provider),
+    ...toProviderRequest(provider),
     identityClaim: identityClaim.trim(),
     ...(identityType === "" ? {} : { identityType: identityType as IdentityType }),
     ...(confirm === "write" || confirm === "destructive" ? { confirm } : {}),
@@ -82,7 +82,7 @@ function Form({ signIn, redirectUri, onClose, onSaved }: Omit<Props, "fallbackFo
           ["oidc", "Your OpenID provider"],
           ["app", "Your own app"],
         ]}
-        fault={faultAt(faults, "/type")}
+        fault={findFaultMessage(faults, "/type")}
         onChange={(value) => edit(() => setType(value === "app" ? "app" : "oidc"))}
       />
       {type === "oidc" ? (
@@ -103,21 +103,21 @@ function Form({ signIn, redirectUri, onClose, onSaved }: Omit<Props, "fallbackFo
             label="Identity claim"
             hint="Its value is the identity of the user's connections. The claim email is accepted only if the provider has verified it."
             value={identityClaim}
-            fault={faultAt(faults, "/identityClaim")}
+            fault={findFaultMessage(faults, "/identityClaim")}
             onInput={(text) => edit(() => setIdentityClaim(text))}
           />
           <Select
             label="Identity type"
             value={identityType}
             options={IDENTITY_TYPE_OPTIONS}
-            fault={faultAt(faults, "/identityType")}
+            fault={findFaultMessage(faults, "/identityType")}
             onChange={(value) => edit(() => setIdentityType(value))}
           />
           <Select
             label="Users must approve"
             value={confirm}
             options={CONFIRM_OPTIONS}
-            fault={faultAt(faults, "/confirm")}
+            fault={findFaultMessage(faults, "/confirm")}
             onChange={(value) => edit(() => setConfirm(value))}
           />
         </>
@@ -129,7 +129,7 @@ function Form({ signIn, redirectUri, onClose, onSaved }: Omit<Props, "fallbackFo
           placeholder="https://app.example.com/agents"
           hint="This page authenticates the user, then calls POST /v1/agent-grants."
           value={url}
-          fault={faultAt(faults, "/url")}
+          fault={findFaultMessage(faults, "/url")}
           onInput={(text) => edit(() => setUrl(text))}
         />
       )}

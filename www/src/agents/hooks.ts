@@ -4,7 +4,7 @@ import { NotFoundError } from "connector-vault/slim";
 import { useSession } from "../session/session";
 
 const AGENTS_KEY = ["agents"];
-const ROWS = 50;
+const PAGE_SIZE = 50;
 
 /**
  * Loads the sign-in configuration, null if sign-in is disabled, and the redirect URI for an OpenID provider, if known.
@@ -32,7 +32,7 @@ export function useGrants(identity: string) {
   return useInfiniteQuery({
     queryKey: [...AGENTS_KEY, "grants", identity],
     queryFn: ({ pageParam, signal }) =>
-      vault.agentGrants.list({ limit: ROWS, before: pageParam, ...filter }, { signal }),
+      vault.agentGrants.list({ limit: PAGE_SIZE, before: pageParam, ...filter }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
   });

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { CopyableCode } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
 import { Notice } from "../components/notice";
-import { Page, pageHeading } from "../components/page";
+import { Page, findPageHeading } from "../components/page";
 import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
 import { SearchField } from "../components/search-field";
@@ -22,7 +22,7 @@ export function AgentsView() {
   const query = useSignIn();
   const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
-  const mayWrite = may("agents:write");
+  const canWrite = may("agents:write");
   const close = () => setDialog(undefined);
   const openDialog = (next: Dialog) => {
     setNotice(undefined);
@@ -37,7 +37,7 @@ export function AgentsView() {
     <Page
       title="Agents"
       actions={
-        mayWrite &&
+        canWrite &&
         query.data !== undefined && (
           <button type="button" class="primary" onClick={() => openDialog({ kind: "form" })}>
             {signIn ? "Edit sign-in" : "Turn on sign-in"}
@@ -48,14 +48,14 @@ export function AgentsView() {
       <Notice>{notice}</Notice>
       <p>
         Your users add one address to Claude, Cursor, VS Code or another MCP client, sign in, and decide what the agent
-        may do.{!mayWrite && ` Your ${noun} can view these settings, but not change them.`}
+        may do.{!canWrite && ` Your ${noun} can view these settings, but not change them.`}
       </p>
       <QueryView query={query} name="sign-in" rows={2}>
         {({ signIn }) =>
           signIn ? (
             <div class="section">
-              <SignIn signIn={signIn} onDisable={mayWrite ? () => openDialog({ kind: "off" }) : undefined} />
-              <Grants onRevoke={mayWrite ? (grant) => openDialog({ kind: "revoke", grant }) : undefined} />
+              <SignIn signIn={signIn} onDisable={canWrite ? () => openDialog({ kind: "off" }) : undefined} />
+              <Grants onRevoke={canWrite ? (grant) => openDialog({ kind: "revoke", grant }) : undefined} />
             </div>
           ) : (
             <EmptyState title="Sign-in is off">
@@ -78,18 +78,18 @@ export function AgentsView() {
           redirectUri={query.data?.redirectUri}
           onClose={close}
           onSaved={() => finish("Sign-in was saved.")}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {dialog?.kind === "off" && (
-        <DisableSignIn onClose={close} onDone={() => finish("Sign-in is off.")} fallbackFocus={pageHeading} />
+        <DisableSignIn onClose={close} onDone={() => finish("Sign-in is off.")} fallbackFocus={findPageHeading} />
       )}
       {dialog?.kind === "revoke" && (
         <RevokeGrant
           grant={dialog.grant}
           onClose={close}
           onDone={() => finish("The grant was revoked.")}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
     </Page>

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/preact-query";
 import type { AuditAction, AuditEntry, AuditFilters } from "connector-vault/slim";
 import { Link } from "wouter-preact";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { Field } from "../components/field";
 import { Log } from "../components/log";
 import { Page } from "../components/page";
@@ -23,7 +23,7 @@ function startOfDay(day: string, days = 0): string {
   return Number.isNaN(start.getTime()) ? day : start.toISOString();
 }
 
-function filtersOf(values: Partial<Record<(typeof PARAMETERS)[number], string>>): AuditFilters {
+function parseFilters(values: Partial<Record<(typeof PARAMETERS)[number], string>>): AuditFilters {
   const { action, actor, target, from, to } = values;
   return {
     ...(action && { actions: [action as AuditAction] }),
@@ -39,10 +39,10 @@ function filtersOf(values: Partial<Record<(typeof PARAMETERS)[number], string>>)
 export function AuditView() {
   const { vault } = useSession();
   const { values, change } = useUrlState(PARAMETERS);
-  const filters = filtersOf(values);
+  const filters = parseFilters(values);
   const faults = vault.audit.validateList(filters);
   const dayField = (name: "from" | "to", label: string) => (
-    <Field label={label} fault={faultAt(faults, name)}>
+    <Field label={label} fault={findFaultMessage(faults, name)}>
       {(attributes) => (
         <input
           {...attributes}
@@ -60,14 +60,14 @@ export function AuditView() {
           label="Action"
           value={values.action ?? ""}
           options={[["", "All actions"], ...AUDIT_ACTIONS.map((action) => [action, actionLabel(action)] as const)]}
-          fault={faultAt(faults, "actions")}
+          fault={findFaultMessage(faults, "actions")}
           onChange={(action) => change({ action })}
         />
         <SearchField
           label="Actor"
           placeholder="Exact key ID or identity"
           value={values.actor ?? ""}
-          fault={faultAt(faults, "actor")}
+          fault={findFaultMessage(faults, "actor")}
           maxLength={255}
           onChange={(actor) => change({ actor: actor.trim() }, { replace: true })}
         />
@@ -75,7 +75,7 @@ export function AuditView() {
           label="Target"
           placeholder="ID or platform"
           value={values.target ?? ""}
-          fault={faultAt(faults, "target")}
+          fault={findFaultMessage(faults, "target")}
           maxLength={255}
           onChange={(target) => change({ target: target.trim() }, { replace: true })}
         />

@@ -14,7 +14,7 @@ interface State {
 }
 
 /** Error details for the operator. Omits the URL's query, which may contain personal data. */
-function detailsOf(error: unknown, location: string): string {
+function formatErrorDetails(error: unknown, location: string): string {
   const description = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ""}` : String(error);
   return [
     `Place: ${location}`,
@@ -36,7 +36,7 @@ export class ErrorBoundary extends Component<Props, State> {
 
   override render({ resetKey, onSignOut, children }: Props, { error }: State) {
     if (error === undefined) return children;
-    const details = detailsOf(error, resetKey);
+    const details = formatErrorDetails(error, resetKey);
     return (
       <div class="error-message" role="alert">
         <h1 class="error-message-title">This page can't be shown</h1>

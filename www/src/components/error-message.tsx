@@ -9,7 +9,7 @@ import {
   VaultError,
 } from "connector-vault/slim";
 import { CopyButton } from "./copy-button";
-import { faultsOf, faultMessage } from "./faults";
+import { getFaults, formatFault } from "./faults";
 
 interface Explanation {
   title: string;
@@ -98,7 +98,7 @@ export function ErrorMessage({ error, onRetry }: { error: unknown; onRetry?: () 
 }
 
 function FaultList({ error }: { error: unknown }) {
-  const faults = faultsOf(error);
+  const faults = getFaults(error);
   if (faults.length === 0) return null;
   return (
     <ul>
@@ -109,7 +109,7 @@ function FaultList({ error }: { error: unknown }) {
               <code>{fault.parameter ?? fault.pointer}</code>:{" "}
             </>
           )}
-          {faultMessage(fault)}
+          {formatFault(fault)}
         </li>
       ))}
     </ul>

@@ -2,15 +2,15 @@
 import type { Fault, VaultError } from "connector-vault/slim";
 
 /** Returns the first error of a parameter or body member as a sentence. */
-export function faultAt(faults: readonly Fault[], location: string): string | undefined {
+export function findFaultMessage(faults: readonly Fault[], location: string): string | undefined {
   const fault = faults.find(
     ({ parameter, pointer }) => parameter === location || pointer === location || pointer?.startsWith(`${location}/`),
   );
-  return fault && faultMessage(fault);
+  return fault && formatFault(fault);
 }
 
 /** Formats a fault as a sentence, without the name of the field: the message appears next to it. */
-export function faultMessage({ detail, suggestion }: Fault): string {
+export function formatFault({ detail, suggestion }: Fault): string {
   const text = detail.replace(/^`[^`]*` /, "").replaceAll("`", "");
   const isNamed = suggestion !== undefined && text.split(/[^\w-]+/).includes(suggestion);
   const message = suggestion && !isNamed ? `${text}; did you mean ${suggestion}?` : `${text}.`;
@@ -18,4 +18,4 @@ export function faultMessage({ detail, suggestion }: Fault): string {
 }
 
 /** Returns the faults of a rejected request; empty for other errors. */
-export const faultsOf = (error: unknown): readonly Fault[] => (error as Partial<VaultError> | undefined)?.errors ?? [];
+export const getFaults = (error: unknown): readonly Fault[] => (error as Partial<VaultError> | undefined)?.errors ?? [];

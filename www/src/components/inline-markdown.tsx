@@ -1,11 +1,11 @@
-const TOKEN = /(`[^`]+`|\[[^\]]+\]\(https?:[^\s)]+\))/;
-const LINK = /^\[(.+)\]\((.+)\)$/;
+const MARKDOWN_PATTERN = /(`[^`]+`|\[[^\]]+\]\(https?:[^\s)]+\))/;
+const LINK_PATTERN = /^\[(.+)\]\((.+)\)$/;
 
 /** Renders the inline code and links of a Markdown text. */
 export const InlineMarkdown = ({ text }: { text: string }) => (
   <>
-    {text.split(TOKEN).map((part, index) => {
-      const [, label, href] = LINK.exec(part) ?? [];
+    {text.split(MARKDOWN_PATTERN).map((part, index) => {
+      const [, label, href] = LINK_PATTERN.exec(part) ?? [];
       if (href !== undefined) {
         return (
           <a key={index} href={href} rel="noreferrer">

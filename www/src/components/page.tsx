@@ -47,4 +47,4 @@ export function Page({ title, breadcrumb, count, actions, children }: Props) {
 }
 
 /** Returns the title of the current view, which receives the focus when the focused element is removed. */
-export const pageHeading = () => document.querySelector<HTMLElement>("h1");
+export const findPageHeading = () => document.querySelector<HTMLElement>("h1");

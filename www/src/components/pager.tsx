@@ -35,11 +35,11 @@ export function Pager({ page, pages, previous, next }: Props) {
 export function NumberedPager({
   page,
   pages,
-  hrefOf,
-}: Pick<Props, "page" | "pages"> & { hrefOf: (values: { page: string | undefined }) => string }) {
+  getHref,
+}: Pick<Props, "page" | "pages"> & { getHref: (values: { page: string | undefined }) => string }) {
   // If the page number is too high, go back to the last page.
   const previousPage = Math.min(page - 1, Math.max(pages, 1));
-  const pageHref = (number: number) => hrefOf({ page: number > 1 ? String(number) : undefined });
+  const pageHref = (number: number) => getHref({ page: number > 1 ? String(number) : undefined });
   return (
     <Pager
       page={page}

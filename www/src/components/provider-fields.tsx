@@ -1,5 +1,5 @@
 import type { Fault } from "connector-vault/slim";
-import { faultAt } from "./faults";
+import { findFaultMessage } from "./faults";
 import { TextField } from "./field";
 
 /** An OpenID provider, with the credentials of the service's client at the provider. */
@@ -19,7 +19,7 @@ interface Props {
 }
 
 /** The members of the request that configures sign-in with the provider. */
-export const providerRequest = ({ issuer, clientId, clientSecret }: Provider) => ({
+export const toProviderRequest = ({ issuer, clientId, clientSecret }: Provider) => ({
   issuer: issuer.trim(),
   clientId: clientId.trim(),
   ...(clientSecret === "" ? {} : { clientSecret }),
@@ -34,14 +34,14 @@ export const ProviderFields = ({ value, hasSecret, faults, onChange }: Props) =>
       placeholder="https://login.example.com"
       hint="The issuer in the provider's discovery document."
       value={value.issuer}
-      fault={faultAt(faults, "/issuer")}
+      fault={findFaultMessage(faults, "/issuer")}
       onInput={(issuer) => onChange({ issuer })}
     />
     <TextField
       label="Client ID"
       aria-required="true"
       value={value.clientId}
-      fault={faultAt(faults, "/clientId")}
+      fault={findFaultMessage(faults, "/clientId")}
       onInput={(clientId) => onChange({ clientId })}
     />
     <TextField
@@ -49,7 +49,7 @@ export const ProviderFields = ({ value, hasSecret, faults, onChange }: Props) =>
       type="password"
       hint={hasSecret ? "A secret is stored. Leave this empty to keep it." : "Only for confidential clients."}
       value={value.clientSecret}
-      fault={faultAt(faults, "/clientSecret")}
+      fault={findFaultMessage(faults, "/clientSecret")}
       onInput={(clientSecret) => onChange({ clientSecret })}
     />
   </>

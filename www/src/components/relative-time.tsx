@@ -12,22 +12,22 @@ const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
 
 /** The largest unit that is not longer than the distance. */
-const unitOf = (distance: number) =>
+const selectUnit = (distance: number) =>
   UNITS.find(([, unitMs]) => Math.abs(distance) >= unitMs) ?? (["second", 1_000] as const);
 
 /** Formats a relative time: "3 hours ago", "in 2 days". */
 export function formatRelative(at: string, now = Date.now()): string {
   const distance = Date.parse(at) - now;
-  const [unit, length] = unitOf(distance);
+  const [unit, length] = selectUnit(distance);
   return RELATIVE.format(Math.round(distance / length), unit);
 }
 
 /** The current time, which updates as often as the relative time can change. */
-export function useNow(at: string | null): number {
+export function useCurrentTime(at: string | null): number {
   const [tick, setTick] = useState(0);
   useEffect(() => {
     if (at === null) return;
-    const [, length] = unitOf(Date.parse(at) - Date.now());
+    const [, length] = selectUnit(Date.parse(at) - Date.now());
     // Days and longer units change too rarely for a timer.
     if (length > 3_600_000) return;
     const timer = setTimeout(() => setTick(tick + 1), length / 2);
@@ -41,7 +41,7 @@ export const formatExact = (at: string) => EXACT.format(new Date(at));
 
 /** A relative time, with the exact time as its tooltip. */
 export function RelativeTime({ at, showExact = false }: { at: string; showExact?: boolean }) {
-  const now = useNow(at);
+  const now = useCurrentTime(at);
   return (
     <time dateTime={at} title={at}>
       {formatRelative(at, now)}
@@ -52,8 +52,8 @@ export function RelativeTime({ at, showExact = false }: { at: string; showExact?
 
 /** The time since `at`, such as "3 hours". */
 export function Duration({ at }: { at: string }) {
-  const distance = useNow(at) - Date.parse(at);
-  const [unit, length] = unitOf(distance);
+  const distance = useCurrentTime(at) - Date.parse(at);
+  const [unit, length] = selectUnit(distance);
   const format = new Intl.NumberFormat("en", { style: "unit", unit, unitDisplay: "long" });
   return (
     <time dateTime={at} title={at}>
@@ -64,4 +64,4 @@ export function Duration({ at }: { at: string }) {
 
 /** The relative time at which a scheduled job is due, or "any moment now" if that time has passed. */
 export const DueTime = ({ at, showExact = false }: { at: string; showExact?: boolean }) =>
-  Date.parse(at) > useNow(at) ? <RelativeTime at={at} showExact={showExact} /> : <>any moment now</>;
+  Date.parse(at) > useCurrentTime(at) ? <RelativeTime at={at} showExact={showExact} /> : <>any moment now</>;

@@ -29,20 +29,20 @@ export function SearchField({
 }: Props) {
   const [input, setInput] = useState(value);
   const timer = useRef<number>();
-  const reported = useRef(value);
+  const lastReported = useRef(value);
   // The URL has changed, for example because of the back button.
   useEffect(() => {
-    if (value === reported.current) return;
+    if (value === lastReported.current) return;
     clearTimeout(timer.current);
-    reported.current = value;
+    lastReported.current = value;
     setInput(value);
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
 
   const commit = (text: string) => {
     clearTimeout(timer.current);
-    reported.current = normalize(text.trim());
-    onChange(reported.current);
+    lastReported.current = normalize(text.trim());
+    onChange(lastReported.current);
   };
   const length = [...input.trim()].length;
   const isShort = length > 0 && length < minLength && input.trim() !== value;

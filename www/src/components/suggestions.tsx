@@ -4,11 +4,11 @@ import { EmptyState } from "./empty-state";
 interface Props {
   title: string;
   suggestions: readonly string[];
-  hrefOf: (name: string) => string;
+  getHref: (name: string) => string;
 }
 
 /** The message for an unknown name in the URL, with links to similar names. */
-export function Suggestions({ title, suggestions, hrefOf }: Props) {
+export function Suggestions({ title, suggestions, getHref }: Props) {
   return (
     <EmptyState title={title}>
       {suggestions.length > 0 && (
@@ -17,7 +17,7 @@ export function Suggestions({ title, suggestions, hrefOf }: Props) {
           {suggestions.map((name, index) => (
             <span key={name}>
               {index > 0 && ", "}
-              <Link href={hrefOf(name)}>{name}</Link>
+              <Link href={getHref(name)}>{name}</Link>
             </span>
           ))}
           ?

@@ -30,7 +30,7 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
     }
     return values;
   }, [search]);
-  const hrefOf = useCallback(
+  const getHref = useCallback(
     (changes: Record<string, string | undefined>) => withQuery(path, search, changes),
     [path, search],
   );
@@ -43,7 +43,7 @@ export function useUrlState<Name extends string>(names: readonly Name[]) {
     },
     [navigate, path],
   );
-  return { values, hrefOf, change };
+  return { values, getHref, change };
 }
 
 /** Parses a positive integer from the URL. Ignores anything else. */

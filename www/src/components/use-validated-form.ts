@@ -2,7 +2,7 @@
 import type { Fault } from "connector-vault/slim";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { faultsOf } from "./faults";
+import { getFaults } from "./faults";
 import { useFocusFirst } from "./modal";
 import type { useSingleFlight } from "./use-single-flight";
 
@@ -20,12 +20,12 @@ export function useValidatedForm(change: Mutation, localFaults: readonly Fault[]
   const focusFirstFault = () =>
     setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"], [data-invalid] input')?.focus());
   useEffect(() => {
-    if (faultsOf(error).length > 0) focusFirstFault();
+    if (getFaults(error).length > 0) focusFirstFault();
   }, [error]);
   return {
     form,
     isSubmitted,
-    faults: isSubmitted ? [...localFaults, ...faultsOf(error)] : [],
+    faults: isSubmitted ? [...localFaults, ...getFaults(error)] : [],
     /** Applies a user's change, unless the form is being submitted. */
     edit: (applyChange: () => void) => {
       if (change.isInFlight()) return;

@@ -112,14 +112,14 @@ export class ApiClient {
   }
 
   /** Returns the platforms to which the identity has working connections. `platform` limits the search to one. */
-  async findConnected(platform?: string): Promise<ReadonlySet<string>> {
+  async findConnectedPlatforms(platform?: string): Promise<ReadonlySet<string>> {
     const query = new URLSearchParams({ limit: "100", ...(platform !== undefined && { platform }) });
     const { rows } = await this.#read<{ rows: Connection[] }>(`/v1/vault/connections?${query}`);
     return new Set(rows.filter(({ state }) => state !== "failed").map((row) => row.platform));
   }
 
   /** Returns failed connections, each with its connector if it can be loaded. */
-  async findFailed(): Promise<FailedConnection[]> {
+  async findFailedConnections(): Promise<FailedConnection[]> {
     const pages = [true, false].map((active) =>
       this.#read<{ rows: ConnectionWithAccount[] }>(
         `/v1/vault/connections?state=failed&active=${active}&include=account&limit=${PAGE_SIZE}`,
@@ -146,7 +146,7 @@ export class ApiClient {
   attempt = (id: string) => this.#read<ConnectAttempt>(`/v1/vault/connect/${id}`);
 
   /** Waits until an attempt ends. An event on `wake` checks the attempt immediately. */
-  async outcomeOf(id: string, signal: AbortSignal, wake: EventTarget): Promise<ConnectAttempt> {
+  async waitForOutcome(id: string, signal: AbortSignal, wake: EventTarget): Promise<ConnectAttempt> {
     for (let shouldWait = true; ; ) {
       const controller = new AbortController();
       const startedAt = Date.now();

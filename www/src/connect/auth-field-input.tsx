@@ -2,7 +2,7 @@ import type { AuthField } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Field, TextField } from "../components/field";
-import { catalogLanguage, fieldLabel, fieldText as say } from "./say";
+import { catalogLanguage, fieldLabel, fieldText as translate } from "./translate";
 
 interface Props {
   field: AuthField;
@@ -20,9 +20,11 @@ export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, 
   const label = fieldLabel(field.label);
   const labelLang = catalogLanguage(field.label);
   if (isFixed)
-    return <TextField {...{ label, labelLang, hint: say("field.fixed"), fault, name, value, onInput }} readOnly />;
+    return (
+      <TextField {...{ label, labelLang, hint: translate("field.fixed"), fault, name, value, onInput }} readOnly />
+    );
   const commonAttributes = {
-    label: required ? label : say("field.optional", { label }),
+    label: required ? label : translate("field.optional", { label }),
     labelLang,
     hint: description === null ? undefined : <span lang={catalogLanguage()}>{description}</span>,
     fault,
@@ -39,7 +41,7 @@ export function AuthFieldInput({ field, value, fault, isFixed = false, onInput, 
             onChange={({ currentTarget }) => onInput(currentTarget.value)}
             onBlur={onBlur}
           >
-            <option value="">{say(required ? "field.choose" : "field.none")}</option>
+            <option value="">{translate(required ? "field.choose" : "field.none")}</option>
             {field.enum?.map((option) => (
               <option key={option} value={option} selected={option === value}>
                 {option}
@@ -87,10 +89,10 @@ function SecretField({ label, labelLang, hint, fault, name, isRequired, value, o
           <button
             type="button"
             aria-pressed={isShown}
-            aria-label={say("field.showLabel", { label })}
+            aria-label={translate("field.showLabel", { label })}
             onClick={() => setShown(!isShown)}
           >
-            {say(isShown ? "field.hide" : "field.show")}
+            {translate(isShown ? "field.hide" : "field.show")}
           </button>
         </div>
       )}
@@ -100,9 +102,9 @@ function SecretField({ label, labelLang, hint, fault, name, isRequired, value, o
 
 /** Returns the validation error of a value. In English, the wording is the same as the service's. */
 export function validateField({ required, pattern, enum: allowed, default: fallback }: AuthField, value: string) {
-  if (value === "") return required && fallback === null ? say("field.required") : undefined;
-  if (allowed && !allowed.includes(value)) return say("field.oneOf", { values: allowed.join(", ") });
-  return pattern !== null && !matches(pattern, value) ? say("field.pattern", { pattern }) : undefined;
+  if (value === "") return required && fallback === null ? translate("field.required") : undefined;
+  if (allowed && !allowed.includes(value)) return translate("field.oneOf", { values: allowed.join(", ") });
+  return pattern !== null && !matches(pattern, value) ? translate("field.pattern", { pattern }) : undefined;
 }
 
 function matches(pattern: string, value: string): boolean {

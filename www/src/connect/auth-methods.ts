@@ -28,7 +28,7 @@ export const isSetByApp = (
   [
     ...[method.tokenUrl, method.refreshUrl, method.revocationUrl, method.lookupUrl],
     ...servers.map(({ url }) => url),
-  ].some((url) => hostVariables(url ?? "", method.fields).includes(name));
+  ].some((url) => findHostVariables(url ?? "", method.fields).includes(name));
 
 /** Whether the platform returns the value when the user connects, so that the user need not enter it. */
 export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
@@ -38,12 +38,12 @@ export const isReportedByPlatform = (method: AuthMethod, { name }: AuthField) =>
  * Returns the variables that determine the domain of a host: none if the host ends with two literal labels; only the
  * last variable if the host ends with it and the catalog lists its values; otherwise all variables.
  */
-function hostVariables(template: string, fields: readonly AuthField[]): string[] {
+function findHostVariables(template: string, fields: readonly AuthField[]): string[] {
   const [, host = ""] = /^https?:\/\/([^/?]*)/.exec(template) ?? [];
-  const literalEnd = host.slice(host.lastIndexOf("}") + 1);
-  if (literalEnd.split(".").length > 2) return [];
+  const literalSuffix = host.slice(host.lastIndexOf("}") + 1);
+  if (literalSuffix.split(".").length > 2) return [];
   const names = [...host.matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
   const domain = names.at(-1);
-  const isListed = fields.some((field) => field.name === domain && field.enum !== null);
-  return domain && isListed && host.endsWith(`.{${domain}}`) ? [domain] : names;
+  const hasListedValues = fields.some((field) => field.name === domain && field.enum !== null);
+  return domain && hasListedValues && host.endsWith(`.{${domain}}`) ? [domain] : names;
 }

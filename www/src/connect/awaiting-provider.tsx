@@ -2,7 +2,7 @@ import type { ConnectAttempt } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import type { Session } from "./session";
 import { Step } from "./step";
-import { say } from "./texts";
+import { translate } from "./texts";
 
 /** The interval of the checks whether the user has closed the platform's page. */
 const POLL_MS = 500;
@@ -53,7 +53,7 @@ export function AwaitingProvider({
       wake.dispatchEvent(new Event("hurry"));
     }, POLL_MS);
     service
-      .outcomeOf(id, controller.signal, wake)
+      .waitForOutcome(id, controller.signal, wake)
       .then(onOutcome, (error) => !controller.signal.aborted && onError(error));
     // When this page navigates to the platform, abort the request. Poll again when the back button restores the page.
     const onHide = () => !opensPopup && controller.abort();
@@ -79,14 +79,14 @@ export function AwaitingProvider({
     };
   }, [id]);
   return (
-    <Step title={say(isOpened ? "awaiting.title" : "awaiting.goTitle", { platform: name })}>
-      <p>{say(isOpened ? "awaiting.text" : "awaiting.blocked", { platform: name })}</p>
+    <Step title={translate(isOpened ? "awaiting.title" : "awaiting.goTitle", { platform: name })}>
+      <p>{translate(isOpened ? "awaiting.text" : "awaiting.blocked", { platform: name })}</p>
       <p class="wait" role="status">
-        {(isClosed || isOpened) && say(isClosed ? "awaiting.closed" : "awaiting.waiting", { platform: name })}
+        {(isClosed || isOpened) && translate(isClosed ? "awaiting.closed" : "awaiting.waiting", { platform: name })}
       </p>
       <div class="buttons">
         <button type="button" class={isClosed ? "primary" : ""} onClick={onRestart}>
-          {say("startAgain")}
+          {translate("startAgain")}
         </button>
         {!isOpened && (
           <a
@@ -96,7 +96,7 @@ export function AwaitingProvider({
             rel="noopener opener"
             onClick={() => setOpened(true)}
           >
-            {say("awaiting.open")}
+            {translate("awaiting.open")}
           </a>
         )}
       </div>

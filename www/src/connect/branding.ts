@@ -33,15 +33,15 @@ function parseColor(color: string): Color | undefined {
   return [1, 3, 5].map((index) => Number.parseInt(color.slice(index, index + 2), 16));
 }
 
-const readableTextColor = (background: Color) =>
+const chooseReadableTextColor = (background: Color) =>
   contrast(background, TEXT_COLORS.light) >= MIN_CONTRAST ? TEXT_COLORS.light : TEXT_COLORS.dark;
 
 /**
  * Returns the text colour that is readable on a background. Returns undefined if the background is not a valid colour.
  */
-export function textColorOn(background: string): string | undefined {
+export function chooseTextColor(background: string): string | undefined {
   const color = parseColor(background);
-  return color && css(readableTextColor(color));
+  return color && toCssColor(chooseReadableTextColor(color));
 }
 
 /** Applies the app's colour to buttons, and a readable shade of it to links. */
@@ -49,25 +49,25 @@ export function applyBrandColor(color: string | null): void {
   const { style } = document.documentElement;
   const brand = parseColor(color ?? "");
   if (!brand) return;
-  style.setProperty("--brand", css(brand));
-  style.setProperty("--on-brand", css(readableTextColor(brand)));
+  style.setProperty("--brand", toCssColor(brand));
+  style.setProperty("--on-brand", toCssColor(chooseReadableTextColor(brand)));
   const [light, dark] = [
-    readableColor(brand, BACKGROUNDS.light, TEXT_COLORS.dark),
-    readableColor(brand, BACKGROUNDS.dark, TEXT_COLORS.light),
+    toReadableColor(brand, BACKGROUNDS.light, TEXT_COLORS.dark),
+    toReadableColor(brand, BACKGROUNDS.dark, TEXT_COLORS.light),
   ];
-  style.setProperty("--accent", `light-dark(${css(light)}, ${css(dark)})`);
+  style.setProperty("--accent", `light-dark(${toCssColor(light)}, ${toCssColor(dark)})`);
 }
 
 /** Mixes as much of the text colour into `color` as the minimum contrast requires. */
-function readableColor(color: Color, background: Color, textColor: Color): Color {
+function toReadableColor(color: Color, background: Color, textColor: Color): Color {
   for (let weight = 0; weight < 1; weight += 0.05) {
-    const mixed = color.map((value, index) => Math.round(value + ((textColor[index] ?? 0) - value) * weight));
-    if (contrast(mixed, background) >= MIN_CONTRAST) return mixed;
+    const mixedColor = color.map((value, index) => Math.round(value + ((textColor[index] ?? 0) - value) * weight));
+    if (contrast(mixedColor, background) >= MIN_CONTRAST) return mixedColor;
   }
   return textColor;
 }
 
-const css = (color: Color) => `rgb(${color.join(" ")})`;
+const toCssColor = (color: Color) => `rgb(${color.join(" ")})`;
 
 /** Contrast ratio (WCAG 2). */
 export function contrast(first: Color, second: Color): number {

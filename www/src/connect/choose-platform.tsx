@@ -6,7 +6,7 @@ import { SearchField } from "../components/search-field";
 import type { FailedConnection, ConnectorPage } from "./api-client";
 import type { Session } from "./session";
 import { Step } from "./step";
-import { capitalize, formatNumber, say, sayCount } from "./texts";
+import { capitalize, formatNumber, translate, translateCount } from "./texts";
 
 interface Props {
   session: Session;
@@ -23,7 +23,7 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
   const [connected, setConnected] = useState<ReadonlySet<string>>();
   const [page, setPage] = useState<ConnectorPage>();
   useEffect(() => {
-    if (failed === undefined) service.findFailed().then(setFailed, onError);
+    if (failed === undefined) service.findFailedConnections().then(setFailed, onError);
     session.connectedPlatforms().then(setConnected, onError);
   }, []);
   useEffect(() => {
@@ -32,7 +32,7 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
       // If the token is restricted to platforms, the app has already chosen them.
       const foundPage = await service.findPlatforms(q, (whoami.platforms ?? null) !== null, controller.signal);
       setPage(foundPage);
-      if (q !== "") announce(sayCount("choose.found", foundPage.total));
+      if (q !== "") announce(translateCount("choose.found", foundPage.total));
     };
     search().catch((error) => !controller.signal.aborted && onError(error));
     return () => controller.abort();
@@ -40,17 +40,17 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
   // Wait for all data: late content would move the buttons that a user is about to press.
   if (failed === undefined || connected === undefined || page === undefined)
     return (
-      <Step title={say("choose.title")}>
+      <Step title={translate("choose.title")}>
         <p class="wait" role="status">
-          {say("loading")}
+          {translate("loading")}
         </p>
       </Step>
     );
   return (
-    <Step title={say("choose.title")}>
+    <Step title={translate("choose.title")}>
       {failed.length > 0 && (
         <section aria-labelledby="failed">
-          <h2 id="failed">{say("choose.failed")}</h2>
+          <h2 id="failed">{translate("choose.failed")}</h2>
           <ul class="choices">
             {failed.map(({ connection: { id, platform, name, identity, account }, connector }) => (
               <li key={id}>
@@ -58,7 +58,7 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
                   <PlatformLogo connector={connector} platform={platform} />
                   <span class="choice-text">
                     <span class="choice-name">
-                      {say("choose.reconnect", { platform: connector?.name ?? capitalize(platform) })}
+                      {translate("choose.reconnect", { platform: connector?.name ?? capitalize(platform) })}
                     </span>
                     <span class="muted small">
                       {[name ?? (account ? undefined : identity), account && accountName(account)]
@@ -72,11 +72,16 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
           </ul>
         </section>
       )}
-      <SearchField label={say("choose.search")} placeholder={say("choose.placeholder")} value={q} onChange={setQ} />
+      <SearchField
+        label={translate("choose.search")}
+        placeholder={translate("choose.placeholder")}
+        value={q}
+        onChange={setQ}
+      />
       {page.rows.length === 0 ? (
-        <p class="muted">{q === "" ? say("choose.empty") : say("choose.noMatch", { query: q })}</p>
+        <p class="muted">{q === "" ? translate("choose.empty") : translate("choose.noMatch", { query: q })}</p>
       ) : (
-        <ul class="choices" aria-label={say("choose.platforms")}>
+        <ul class="choices" aria-label={translate("choose.platforms")}>
           {page.rows.map((connector) => (
             <li key={connector.platform}>
               <button type="button" class="choice" onClick={() => onChoose(connector.platform)}>
@@ -85,7 +90,7 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
                   <span class="choice-name">{connector.name}</span>
                   {connected.has(connector.platform) ? (
                     <span class="small connected">
-                      {say("failure.connection_exists.title", { platform: connector.name })}
+                      {translate("failure.connection_exists.title", { platform: connector.name })}
                     </span>
                   ) : (
                     <span class="muted small" lang="en">
@@ -100,7 +105,7 @@ export function ChoosePlatform({ session, announce, onChoose, onError }: Props) 
       )}
       {page.total > page.rows.length && (
         <p class="muted small">
-          {say("choose.more", { shown: formatNumber(page.rows.length), total: formatNumber(page.total) })}
+          {translate("choose.more", { shown: formatNumber(page.rows.length), total: formatNumber(page.total) })}
         </p>
       )}
     </Step>

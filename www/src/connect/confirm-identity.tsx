@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { displayMode } from "./embedder";
 import { Step } from "./step";
-import { Say, say } from "./texts";
+import { TranslatedText, translate } from "./texts";
 
 /** How long the page must be visible before its button is enabled. */
 const VISIBLE_MS = 700;
@@ -13,7 +13,7 @@ const VISIBLE_MS = 700;
  */
 function useVisibleLongEnough(): boolean {
   // A frame needs no delay, because its button only opens a window, which asks for confirmation again.
-  const [isSeen, setSeen] = useState(displayMode === "frame");
+  const [wasVisible, setSeen] = useState(displayMode === "frame");
   useEffect(() => {
     if (displayMode === "frame") return undefined;
     let timer = 0;
@@ -31,7 +31,7 @@ function useVisibleLongEnough(): boolean {
       document.removeEventListener("visibilitychange", restartTimer);
     };
   }, []);
-  return isSeen;
+  return wasVisible;
 }
 
 interface Props {
@@ -40,21 +40,21 @@ interface Props {
 }
 
 export function ConfirmIdentity({ identity, onConfirm }: Props) {
-  const isSeen = useVisibleLongEnough();
+  const wasVisible = useVisibleLongEnough();
   return (
-    <Step title={say("confirm.title", { identity })}>
+    <Step title={translate("confirm.title", { identity })}>
       <p>
-        <Say text="confirm.text" values={{ identity: <strong>{identity}</strong> }} />
+        <TranslatedText text="confirm.text" values={{ identity: <strong>{identity}</strong> }} />
       </p>
-      <p>{say("confirm.warning")}</p>
+      <p>{translate("confirm.warning")}</p>
       <div class="buttons">
         {displayMode === "popup" && (
           <button type="button" onClick={() => window.close()}>
-            {say("cancel")}
+            {translate("cancel")}
           </button>
         )}
-        <button type="button" class="primary" disabled={!isSeen} onClick={onConfirm}>
-          {displayMode === "frame" ? say("confirm.inNewWindow") : say("confirm.continueAs", { identity })}
+        <button type="button" class="primary" disabled={!wasVisible} onClick={onConfirm}>
+          {displayMode === "frame" ? translate("confirm.inNewWindow") : translate("confirm.continueAs", { identity })}
         </button>
       </div>
     </Step>
@@ -64,8 +64,8 @@ export function ConfirmIdentity({ identity, onConfirm }: Props) {
 /** Shown in a frame while the user continues in a separate window. */
 export function SeparateWindow({ state }: { state: "open" | "blocked" | "done" }) {
   return (
-    <Step title={say(`separate.${state}.title`)} key={state}>
-      <p>{say(`separate.${state}.text`)}</p>
+    <Step title={translate(`separate.${state}.title`)} key={state}>
+      <p>{translate(`separate.${state}.text`)}</p>
     </Step>
   );
 }

@@ -1,7 +1,7 @@
 import type { AuthMethod, ConnectAttempt, Connection, ConnectorDetail, NewConnectAttempt } from "connector-vault/slim";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { faultsOf, faultMessage } from "../components/faults";
+import { getFaults, formatFault } from "../components/faults";
 import { Logo } from "../components/logo";
 import { ApiError, isExpired } from "./api-client";
 import { isRedirectMethod, isSetByApp, withUsableMethods } from "./auth-methods";
@@ -11,12 +11,12 @@ import { ChoosePlatform } from "./choose-platform";
 import { SeparateWindow, ConfirmIdentity } from "./confirm-identity";
 import { type FormState, CredentialsForm, type Rejection, type Values } from "./credentials-form";
 import { requestFromEmbedder, openInPopup, displayMode, notifyEmbedder } from "./embedder";
-import { type LaunchParams, popupReturnUrl } from "./launch-params";
+import { type LaunchParams, buildPopupReturnUrl } from "./launch-params";
 import { type FailureText, requestFailureText, attemptFailureText } from "./messages";
 import { type EndReason, EndedStep, FailedStep, StatusIcon } from "./outcome";
-import { type Invitation, type Session, languageOf, readInvitation } from "./session";
+import { type Invitation, type Session, decodeLanguage, readInvitation } from "./session";
 import { Step } from "./step";
-import { Say, capitalize, chooseLanguage, language, setAppName, say, loadLanguage } from "./texts";
+import { TranslatedText, capitalize, chooseLanguage, language, setAppName, translate, loadLanguage } from "./texts";
 
 /** What to connect: a platform, or an existing connection. */
 interface Target {
@@ -30,7 +30,7 @@ type View =
   | { kind: "confirm"; invitation: Invitation }
   | { kind: "separate"; state: "open" | "blocked" | "done" }
   | { kind: "choose" }
-  | { kind: "form"; target: Target; entered?: FormState | undefined; isConnected?: boolean }
+  | { kind: "form"; target: Target; initialState?: FormState | undefined; isConnected?: boolean }
   | { kind: "awaiting"; target: Target; pending: ProviderAttempt }
   | { kind: "done"; target: Target; connection: Connection }
   | { kind: "failed"; failure: FailureText; target?: Target | undefined; onRetry: () => void };
@@ -56,7 +56,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
 
   /** The steps of a full page, which the browser's back and forward buttons restore. */
   const steps = useRef<(() => void)[]>([]);
-  const goTo = (show: () => void) => {
+  const goToStep = (show: () => void) => {
     if (displayMode === "page" && steps.current.length > 0) {
       const index = Number(history.state) + 1;
       steps.current = [...steps.current.slice(0, index), show];
@@ -64,7 +64,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     }
     show();
   };
-  const showFirst = (show: () => void) => {
+  const showFirstStep = (show: () => void) => {
     steps.current = [show];
     show();
   };
@@ -76,13 +76,13 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     if (reason === "expired") notify({ status: "failed", code: reason });
     showView({ kind: "ended", reason });
   };
-  const notify: (...message: Tail<Parameters<typeof notifyEmbedder>>) => void = (status) =>
+  const notify: (...message: ViewDetails<Parameters<typeof notifyEmbedder>>) => void = (status) =>
     notifyEmbedder(session?.listener, status);
 
   /** Shows a failure. If the token has expired, ends the session. */
   const showFailure = (error: unknown, onRetry: () => void, target?: Target, platform = target?.connector.name) => {
     if (isExpired(error)) return showEnd("expired");
-    const failure = requestFailureText(error, platform ?? say("thePlatform"));
+    const failure = requestFailureText(error, platform ?? translate("thePlatform"));
     showView({ kind: "failed", failure, target, onRetry });
   };
 
@@ -97,12 +97,14 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       const reply = await requestFromEmbedder(launchParams);
       const secret = reply?.token ?? launchParams.token ?? launchParams.code;
       void showBranding(secret);
-      await loadLanguage(chooseLanguage(languageOf(secret)));
+      await loadLanguage(chooseLanguage(decodeLanguage(secret)));
       const invitation = await readInvitation(launchParams, reply);
       if (launchParams.resumed && invitation) return await resume(invitation, launchParams.resumed);
       if (invitation === undefined) return showEnd(launchParams.resumed ? "returned" : "missing");
       // Ask for confirmation, because anyone could have sent this link.
-      showFirst(() => (invitation.isConfirmed ? void enter(invitation) : showView({ kind: "confirm", invitation })));
+      showFirstStep(() =>
+        invitation.isConfirmed ? void enter(invitation) : showView({ kind: "confirm", invitation }),
+      );
     } catch (error) {
       showFailure(error, begin);
     }
@@ -124,7 +126,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     setSession(newSession);
     // The user has not confirmed their identity on this page. The outcome is shown without confirmation, but any
     // further step needs it.
-    if (!invitation.isConfirmed) unconfirmed.current = invitation;
+    if (!invitation.isConfirmed) unconfirmedInvitation.current = invitation;
     const target = { connector, connection };
     if (attempt.status === "pending") retry(target);
     else finish(target, undefined, attempt, newSession.listener);
@@ -133,7 +135,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   /** Opens the session of an invitation that the user has confirmed. */
   async function enter(invitation: Invitation) {
     const { platform, connection } = launchParams;
-    unconfirmed.current = undefined;
+    unconfirmedInvitation.current = undefined;
     showView({ kind: "opening" });
     try {
       const newSession = await invitation.open();
@@ -141,10 +143,10 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       setSession(newSession);
       notifyEmbedder(newSession.listener, { status: "ready" });
       if (!newSession.may("connections:connect") || !newSession.may("catalog:read")) return showEnd("forbidden");
-      const onlyPlatform = onlyPlatformOf(newSession);
+      const onlyPlatform = getOnlyPlatform(newSession);
       if (connection !== undefined) await openConnection(newSession, connection, platform);
       else if (platform !== undefined) await openPlatform(newSession, platform);
-      else if (onlyPlatform !== undefined && !(await newSession.hasFailed()))
+      else if (onlyPlatform !== undefined && !(await newSession.hasFailedConnections()))
         await openPlatform(newSession, onlyPlatform);
       else showView({ kind: "choose" });
     } catch (error) {
@@ -195,7 +197,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   }
 
   const lastSubmission = useRef<FormState>();
-  const unconfirmed = useRef<Invitation>();
+  const unconfirmedInvitation = useRef<Invitation>();
 
   /** Starts an attempt. Must run in a click handler, because browsers block other popups. */
   async function connect(target: Target, method: AuthMethod, values: Values): Promise<Rejection | undefined> {
@@ -204,7 +206,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     const { connector, connection } = target;
     const popup = isRedirectMethod(method) && session.opensPopup ? openPopup() : undefined;
     const returnUrl =
-      displayMode === "popup" && session.listener ? popupReturnUrl(launchParams, connection) : session.returnUrl;
+      displayMode === "popup" && session.listener ? buildPopupReturnUrl(launchParams, connection) : session.returnUrl;
     const request: NewConnectAttempt = {
       ...(connection !== undefined ? { connection } : { platform: connector.platform }),
       authMethod: method.id,
@@ -233,10 +235,10 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   /** Returns the errors that concern fields of the form. Shows any other error as a separate step. */
   function reject(error: unknown, target: Target): Rejection | undefined {
     const faults: Values = {};
-    for (const fault of faultsOf(error)) {
+    for (const fault of getFaults(error)) {
       const [, field] = /^\/fields\/(.+)$/.exec(fault.pointer ?? "") ?? [];
       // The service's message is in English, so other languages use a generic message.
-      if (field !== undefined) faults[field] = language === "en" ? faultMessage(fault) : say("fieldInvalid");
+      if (field !== undefined) faults[field] = language === "en" ? formatFault(fault) : translate("fieldInvalid");
     }
     const { method } = lastSubmission.current ?? {};
     const isAppFault = method?.fields.some(
@@ -272,18 +274,18 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   /** Repeats the last attempt, or shows its form again. */
   function retry(target: Target) {
     const { method, values } = lastSubmission.current ?? {};
-    if (unconfirmed.current) return showView({ kind: "confirm", invitation: unconfirmed.current });
+    if (unconfirmedInvitation.current) return showView({ kind: "confirm", invitation: unconfirmedInvitation.current });
     if (!method || !isRedirectMethod(method) || !session?.opensPopup) return showFormAgain(target);
     void connect(target, method, values ?? {}).then((rejected) => rejected && showFormAgain(target));
   }
 
-  const showFormAgain = (target: Target) => showView({ kind: "form", target, entered: lastSubmission.current });
+  const showFormAgain = (target: Target) => showView({ kind: "form", target, initialState: lastSubmission.current });
 
   const canChoose =
     launchParams.platform === undefined &&
     launchParams.connection === undefined &&
-    unconfirmed.current === undefined &&
-    (session === undefined || onlyPlatformOf(session) === undefined);
+    unconfirmedInvitation.current === undefined &&
+    (session === undefined || getOnlyPlatform(session) === undefined);
   const homeUrl = branding?.url ?? undefined;
   const leaving = { session, homeUrl, onLeave: () => notify({ status: "closed" }) };
   const leaveButton = <LeaveButton {...leaving} />;
@@ -291,17 +293,17 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
     <main class="window">
       <header class="app">
         {branding?.logoUrl && (
-          <Logo name={branding.name ?? say("thisApp")} image={branding.logoUrl} size={32} isAppLogo />
+          <Logo name={branding.name ?? translate("thisApp")} image={branding.logoUrl} size={32} isAppLogo />
         )}
         <div>
-          <p class="app-name">{branding?.name ?? say("title")}</p>
+          <p class="app-name">{branding?.name ?? translate("title")}</p>
           {session?.whoami.identity !== undefined && (
             <p class="muted small">
-              <Say text="forIdentity" values={{ identity: <strong>{session.whoami.identity}</strong> }} />
+              <TranslatedText text="forIdentity" values={{ identity: <strong>{session.whoami.identity}</strong> }} />
               {session.whoami.environment === "test" && (
                 <>
                   {" "}
-                  <span class="badge">{say("testBadge")}</span>
+                  <span class="badge">{translate("testBadge")}</span>
                 </>
               )}
             </p>
@@ -321,7 +323,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       case "opening":
         return (
           <p class="wait" role="status">
-            {say("loading")}
+            {translate("loading")}
           </p>
         );
       case "ended":
@@ -334,7 +336,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
             onConfirm={() => {
               if (displayMode === "frame") return continueInPopup(invitation);
               invitation.confirm();
-              goTo(() => void enter(invitation));
+              goToStep(() => void enter(invitation));
             }}
           />
         );
@@ -347,7 +349,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
             <ChoosePlatform
               session={session}
               announce={announce}
-              onChoose={(platform, connection) => goTo(() => void openPlatform(session, platform, connection))}
+              onChoose={(platform, connection) => goToStep(() => void openPlatform(session, platform, connection))}
               onError={(error) => showFailure(error, () => showView({ kind: "choose" }))}
             />
           )
@@ -359,7 +361,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
             isReconnect={view.target.connection !== undefined}
             isConnected={view.isConnected === true}
             presets={{ fields: session?.whoami.fields ?? {}, fixed: session?.whoami.fixedFields ?? {} }}
-            entered={view.entered}
+            initialState={view.initialState}
             onSubmit={(method, values) => connect(view.target, method, values)}
             onBack={canChoose ? () => showView({ kind: "choose" }) : undefined}
           />
@@ -385,14 +387,14 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       case "done": {
         const { name, image } = view.target.connector;
         return (
-          <Step title={say("done.title", { platform: name })} icon={<Logo name={name} image={image} />}>
+          <Step title={translate("done.title", { platform: name })} icon={<Logo name={name} image={image} />}>
             <p class="note" data-tone="good">
-              <StatusIcon tone="good">✓</StatusIcon> {say("done.text")}
+              <StatusIcon tone="good">✓</StatusIcon> {translate("done.text")}
             </p>
             <div class="buttons">
               {canChoose && (
                 <button type="button" onClick={() => showView({ kind: "choose" })}>
-                  {say("done.more")}
+                  {translate("done.more")}
                 </button>
               )}
               <LeaveButton {...leaving} isPrimary />
@@ -407,7 +409,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
           <FailedStep failure={failure}>
             {canChoose && target && (
               <button type="button" onClick={() => showView({ kind: "choose" })}>
-                {say("failed.choose")}
+                {translate("failed.choose")}
               </button>
             )}
             {connectionId !== undefined && target ? (
@@ -416,11 +418,11 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
                 class="primary"
                 onClick={() => showView({ kind: "form", target: { ...target, connection: connectionId } })}
               >
-                {say("failed.reconnect")}
+                {translate("failed.reconnect")}
               </button>
             ) : (
               <button type="button" class={failure.actor === "app" ? "" : "primary"} onClick={onRetry}>
-                {say("tryAgain")}
+                {translate("tryAgain")}
               </button>
             )}
           </FailedStep>
@@ -431,12 +433,12 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
 }
 
 /** Returns the platform of a token that is restricted to a single one. */
-function onlyPlatformOf({ whoami }: Session): string | undefined {
+function getOnlyPlatform({ whoami }: Session): string | undefined {
   const [platform, ...others] = whoami.platforms ?? [];
   return others.length === 0 ? platform : undefined;
 }
 
-type Tail<List> = List extends [unknown, ...infer Rest] ? Rest : never;
+type ViewDetails<List> = List extends [unknown, ...infer Rest] ? Rest : never;
 
 /** Opens an empty popup, which navigates to the platform later, when its URL is known. */
 function openPopup(): Window | undefined {
@@ -462,10 +464,10 @@ function LeaveButton({ session, homeUrl, onLeave, isPrimary = false }: LeaveButt
   const className = isPrimary ? "primary" : "";
   if (displayMode === "page") {
     const url = session?.returnUrl ?? homeUrl;
-    if (url === undefined) return isPrimary ? <p>{say("end.returned.title")}</p> : null;
+    if (url === undefined) return isPrimary ? <p>{translate("end.returned.title")}</p> : null;
     return (
       <a class={`button ${className}`} href={url}>
-        {say(isPrimary || !session ? "backTo" : "cancel")}
+        {translate(isPrimary || !session ? "backTo" : "cancel")}
       </a>
     );
   }
@@ -477,7 +479,7 @@ function LeaveButton({ session, homeUrl, onLeave, isPrimary = false }: LeaveButt
   };
   return (
     <button type="button" class={className} onClick={leave}>
-      {say(!isPrimary ? "cancel" : displayMode === "frame" ? "done" : "closeWindow")}
+      {translate(!isPrimary ? "cancel" : displayMode === "frame" ? "done" : "closeWindow")}
     </button>
   );
 }

@@ -6,7 +6,7 @@ import { AuthFieldInput, validateField } from "./auth-field-input";
 import { isRedirectMethod, isSetByApp, isReportedByPlatform } from "./auth-methods";
 import { type FailureText, methodTitle } from "./messages";
 import { Step } from "./step";
-import { language, say } from "./texts";
+import { language, translate } from "./texts";
 
 export type Values = Record<string, string>;
 
@@ -35,18 +35,18 @@ interface Props {
   isConnected: boolean;
   presets: Presets;
   /** The user's input from before the visit to the platform. */
-  entered: FormState | undefined;
+  initialState: FormState | undefined;
   /** Submits the form. Resolves with a `Rejection` if the service rejects the input. */
   onSubmit: (method: AuthMethod, values: Values) => Promise<Rejection | undefined>;
   onBack: (() => void) | undefined;
 }
 
-export function CredentialsForm({ connector, isReconnect, isConnected, presets, entered: initial, ...on }: Props) {
+export function CredentialsForm({ connector, isReconnect, isConnected, presets, initialState: initial, ...on }: Props) {
   const { onSubmit, onBack } = on;
   const { authMethods, name, image } = connector;
   const [method, setMethod] = useState(initial?.method ?? (authMethods[0] as AuthMethod));
   const [values, setValues] = useState<Values>(() => ({
-    ...defaultsOf(authMethods),
+    ...getDefaults(authMethods),
     ...presets.fields,
     ...initial?.values,
     ...presets.fixed,
@@ -55,7 +55,7 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
   // Fields that are visible only because the service reported them as missing.
   const [requestedNames, setRequestedNames] = useState<readonly string[]>(() =>
     method.fields
-      .filter((field) => mayBePreset(method, field) && initial?.values[field.name] !== undefined)
+      .filter((field) => canBePreset(method, field) && initial?.values[field.name] !== undefined)
       .map(({ name }) => name),
   );
   const [rejection, setRejection] = useState<Rejection>();
@@ -76,10 +76,10 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
   const fields = method.fields.filter(
     (field) =>
       !isSetByApp(connector, method, field) &&
-      (requestedNames.includes(field.name) || isPreset(presets, field) || !mayBePreset(method, field)),
+      (requestedNames.includes(field.name) || isPreset(presets, field) || !canBePreset(method, field)),
   );
   const trimmedValue = (field: string) => (field === "password" ? values[field] : values[field]?.trim()) ?? "";
-  const faultFor = (field: AuthField) =>
+  const getFieldFault = (field: AuthField) =>
     (touched.has(field.name) ? validateField(field, trimmedValue(field.name)) : undefined) ??
     rejection?.faults[field.name];
   const change = (field: string, value: string) => {
@@ -88,10 +88,10 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
     const { [field]: _, ...faults } = rejection.faults;
     setRejection({ faults });
   };
-  const touch = (field: string) => values[field] && setTouched(new Set([...touched, field]));
+  const markTouched = (field: string) => values[field] && setTouched(new Set([...touched, field]));
 
-  const busyText = say(isRedirect ? "form.opening" : "form.checking", { platform: name });
-  const prompt = say("form.prompt", { platform: name });
+  const busyText = translate(isRedirect ? "form.opening" : "form.checking", { platform: name });
+  const prompt = translate("form.prompt", { platform: name });
 
   const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -120,7 +120,7 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
 
   return (
     <Step
-      title={say(isReconnect ? "form.reconnectTitle" : "form.connectTitle", { platform: name })}
+      title={translate(isReconnect ? "form.reconnectTitle" : "form.connectTitle", { platform: name })}
       icon={<Logo name={name} image={image} />}
     >
       <form ref={form} onSubmit={submit} noValidate autocomplete="off">
@@ -135,12 +135,12 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
         )}
         {isConnected && (
           <p class="note" data-tone="good">
-            {say("failure.connection_exists.title", { platform: name })}
+            {translate("failure.connection_exists.title", { platform: name })}
           </p>
         )}
         {authMethods.length > 1 && (
           <fieldset class="methods">
-            <legend>{say("form.method")}</legend>
+            <legend>{translate("form.method")}</legend>
             {authMethods.map((option) => (
               <label key={option.id} class="method">
                 <input
@@ -166,24 +166,24 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
             <AuthFieldInput
               field={field}
               value={values[field.name] ?? ""}
-              fault={faultFor(field)}
+              fault={getFieldFault(field)}
               isFixed={presets.fixed[field.name] !== undefined}
               onInput={(value) => change(field.name, value)}
-              onBlur={() => touch(field.name)}
+              onBlur={() => markTouched(field.name)}
             />
           </Fragment>
         ))}
-        <p class="muted small">{say(isRedirect ? "form.signInNote" : "form.storeNote", { platform: name })}</p>
+        <p class="muted small">{translate(isRedirect ? "form.signInNote" : "form.storeNote", { platform: name })}</p>
         <div class="buttons">
           {onBack && (
             <button type="button" onClick={onBack}>
-              {say("back")}
+              {translate("back")}
             </button>
           )}
           <button type="submit" class="primary" aria-disabled={isBusy}>
             {isRedirect
-              ? say("form.continueTo", { platform: name })
-              : say(isBusy ? "form.connecting" : isReconnect ? "form.reconnect" : "form.connect")}
+              ? translate("form.continueTo", { platform: name })
+              : translate(isBusy ? "form.connecting" : isReconnect ? "form.reconnect" : "form.connect")}
           </button>
         </div>
         <p class="visually-hidden" role="status">
@@ -201,8 +201,8 @@ const isPreset = ({ fields, fixed }: Presets, { name }: AuthField) =>
  * Whether the app may have set the value for all users. Only the service knows, so the field is hidden until the
  * service reports the value as missing. Optional fields are always visible, because the service never reports them.
  */
-const mayBePreset = (method: AuthMethod, field: AuthField) =>
+const canBePreset = (method: AuthMethod, field: AuthField) =>
   isReportedByPlatform(method, field) || (method.type === "oauth2" && field.required && field.default === null);
 
-const defaultsOf = (methods: readonly AuthMethod[]): Values =>
+const getDefaults = (methods: readonly AuthMethod[]): Values =>
   Object.fromEntries(methods.flatMap(({ fields }) => fields.map((field) => [field.name, field.default ?? ""])));

@@ -1,7 +1,7 @@
 // Messages between the connect window and its embedder, the page that opened the window or contains it as a frame.
 import type { Connection, Whoami } from "connector-vault/slim";
-import { TOKEN } from "../session/link";
-import { type LaunchParams, launchUrl, originOf } from "./launch-params";
+import { TOKEN_PATTERN } from "../session/link";
+import { type LaunchParams, buildLaunchUrl, parseOrigin } from "./launch-params";
 
 export const displayMode = window.parent !== window ? "frame" : window.opener ? "popup" : "page";
 
@@ -23,7 +23,7 @@ export interface StatusMessage {
   code?: string;
 }
 
-const TYPE = "connector-vault:connect";
+const MESSAGE_TYPE = "connector-vault:connect";
 /** Timeouts of the embedder's reply. Short if the window's URL already has a token or code. */
 const [TIMEOUT_WITH_SECRET_MS, TIMEOUT_MS] = [2_000, 15_000];
 /** The interval of repeated requests, because a page may create its frame before it listens. */
@@ -41,7 +41,7 @@ export function requestFromEmbedder(launchParams: LaunchParams): Promise<Reply |
   const isEmpty = (launchParams.code ?? launchParams.token) === undefined;
   // Any page may receive this message, because it contains no data.
   const sendRequest = () =>
-    target.postMessage({ type: TYPE, status: "waiting" } satisfies StatusMessage & { type: string }, "*");
+    target.postMessage({ type: MESSAGE_TYPE, status: "waiting" } satisfies StatusMessage & { type: string }, "*");
   return new Promise((resolve) => {
     const finish = (reply?: Reply) => {
       removeEventListener("message", onMessage);
@@ -51,8 +51,8 @@ export function requestFromEmbedder(launchParams: LaunchParams): Promise<Reply |
     };
     const onMessage = ({ source, origin, data }: MessageEvent) => {
       // Ignore sandboxed pages: their origin is `null`, which does not identify a page.
-      if (source !== target || data?.type !== TYPE || originOf(origin) === undefined) return;
-      const token = typeof data.token === "string" && TOKEN.test(data.token) ? data.token : undefined;
+      if (source !== target || data?.type !== MESSAGE_TYPE || parseOrigin(origin) === undefined) return;
+      const token = typeof data.token === "string" && TOKEN_PATTERN.test(data.token) ? data.token : undefined;
       finish({ origin, token, code: codeFromUrl(data.connectUrl) });
     };
     const timer = setTimeout(finish, isEmpty ? TIMEOUT_MS : TIMEOUT_WITH_SECRET_MS);
@@ -74,11 +74,11 @@ export function openInPopup(
   listener: string | undefined,
   onStatus: (message: StatusMessage) => void,
 ): boolean {
-  const popup = window.open(launchUrl(launchParams, token), "", "popup,width=600,height=760");
+  const popup = window.open(buildLaunchUrl(launchParams, token), "", "popup,width=600,height=760");
   if (!popup) return false;
   addEventListener("message", ({ source, origin, data }) => {
-    if (source !== popup || origin !== location.origin || data?.type !== TYPE) return;
-    if (data.status === "waiting") return popup.postMessage({ type: TYPE }, origin);
+    if (source !== popup || origin !== location.origin || data?.type !== MESSAGE_TYPE) return;
+    if (data.status === "waiting") return popup.postMessage({ type: MESSAGE_TYPE }, origin);
     if (listener) embedder()?.postMessage(data, listener);
     onStatus(data);
   });
@@ -91,10 +91,10 @@ export function openInPopup(
  */
 export function allowedListener({ origin }: LaunchParams, { origins }: Whoami): string | undefined {
   if (origin === undefined || origin === location.origin) return origin;
-  const isAllowed = origins ? origins.includes(origin) : originOf(document.referrer) === origin;
+  const isAllowed = origins ? origins.includes(origin) : parseOrigin(document.referrer) === origin;
   return isAllowed ? origin : undefined;
 }
 
 export function notifyEmbedder(listener: string | undefined, message: StatusMessage): void {
-  if (listener) embedder()?.postMessage({ type: TYPE, ...message }, listener);
+  if (listener) embedder()?.postMessage({ type: MESSAGE_TYPE, ...message }, listener);
 }

@@ -1,7 +1,7 @@
 // The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. The
 // window removes it from the URL immediately, so that no history, bookmark or screenshot contains it, and does not
 // store it.
-import { TOKEN, signedPattern } from "../session/link";
+import { TOKEN_PATTERN, signedPattern } from "../session/link";
 
 export interface LaunchParams {
   /** The window exchanges it once for a token. Undefined if it is malformed or absent, as after a reload. */
@@ -31,21 +31,21 @@ export function takeLaunchParams(): LaunchParams {
   const parameter = (name: string) => parameters.get(name) || undefined;
   const [code, token] = [parameter("code"), parameter("token")];
   const isCode = code !== undefined && CODE_PATTERN.test(code);
-  const isToken = token !== undefined && TOKEN.test(token);
+  const isToken = token !== undefined && TOKEN_PATTERN.test(token);
   return {
     code: isCode ? code : undefined,
     token: isToken ? token : undefined,
     isMalformed: (code !== undefined && !isCode) || (token !== undefined && !isToken),
     platform: parameter("platform")?.toLowerCase(),
     connection: parameter("connection")?.toLowerCase(),
-    origin: originOf(parameter("origin")),
+    origin: parseOrigin(parameter("origin")),
     returnUrl: parameter("returnUrl"),
     resumed: attempt !== null && parameters.has("began") ? { attempt, connection: parameter("began") } : undefined,
   };
 }
 
 /** Returns the return URL of a popup. It contains no token, because the page requests the token from the app again. */
-export function popupReturnUrl(
+export function buildPopupReturnUrl(
   { platform, connection, origin }: LaunchParams,
   reconnectedId: string | undefined,
 ): string {
@@ -55,7 +55,7 @@ export function popupReturnUrl(
 }
 
 /** Returns the URL that opens the same window again, with the token that the embedder sent, if any. */
-export function launchUrl(
+export function buildLaunchUrl(
   { code, token, platform, connection, returnUrl }: LaunchParams,
   receivedToken: string | undefined,
 ): string {
@@ -71,7 +71,7 @@ export function launchUrl(
 }
 
 /** Returns the origin of an http or https URL, or undefined for anything else. */
-export function originOf(url: string | undefined): string | undefined {
+export function parseOrigin(url: string | undefined): string | undefined {
   try {
     const { origin, protocol } = new URL(url ?? "");
     return /^https?:$/.test(protocol) ? origin : undefined;

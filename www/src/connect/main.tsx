@@ -2,7 +2,7 @@
 import { render } from "preact";
 import { ConnectWindow } from "./connect-window";
 import { takeLaunchParams } from "./launch-params";
-import { languageOf } from "./session";
+import { decodeLanguage } from "./session";
 import { chooseLanguage, loadLanguage } from "./texts";
 import "../style/base.css";
 import "../style/shared.css";
@@ -14,7 +14,7 @@ async function renderWindow() {
   renderCount += 1;
   const ownRenderCount = renderCount;
   const launchParams = takeLaunchParams();
-  await loadLanguage(chooseLanguage(languageOf(launchParams.token ?? launchParams.code)));
+  await loadLanguage(chooseLanguage(decodeLanguage(launchParams.token ?? launchParams.code)));
   if (root && ownRenderCount === renderCount)
     render(<ConnectWindow key={ownRenderCount} launchParams={launchParams} />, root);
 }

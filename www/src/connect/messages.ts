@@ -2,7 +2,7 @@
 // to do.
 import type { AuthMethod } from "connector-vault/slim";
 import { ApiError } from "./api-client";
-import { type TextKey, fieldLabel, language, say } from "./texts";
+import { type TextKey, fieldLabel, language, translate } from "./texts";
 
 /** Who must act after a failure: the user, the app's team, or neither. */
 export type Actor = "user" | "app" | "nobody";
@@ -27,31 +27,33 @@ const joinLabels = (labels: readonly string[]) =>
   labels
     .map(fieldLabel)
     .reduce(
-      (first, second) => (first === "" ? second : say("method.and", { first, second: uncapitalize(second) })),
+      (first, second) => (first === "" ? second : translate("method.and", { first, second: uncapitalize(second) })),
       "",
     );
 
 export function methodTitle(method: AuthMethod, platform: string): string {
-  const labelOf = (name: string, fallback: string) =>
+  const getFieldLabel = (name: string, fallback: string) =>
     fieldLabel(method.fields.find((field) => field.name === name)?.label ?? fallback);
   // Some platforms require several secrets, so list their labels.
-  const joined = joinLabels(
+  const joinedLabels = joinLabels(
     method.fields.filter(({ secret, required }) => secret && required).map(({ label }) => label),
   );
   switch (method.type) {
     case "oauth2":
-      return method.grant === "client_credentials" ? say("method.wholeAccount") : say("method.signIn", { platform });
+      return method.grant === "client_credentials"
+        ? translate("method.wholeAccount")
+        : translate("method.signIn", { platform });
     case "api_key":
-      return joined || labelOf("apiKey", "API key");
+      return joinedLabels || getFieldLabel("apiKey", "API key");
     case "bearer":
-      return joined || labelOf("token", "Access token");
+      return joinedLabels || getFieldLabel("token", "Access token");
     case "basic":
       if (method.password !== null) return fieldLabel(method.usernameLabel);
       return method.username === null || method.username.includes("{")
         ? joinLabels([method.usernameLabel, method.passwordLabel])
         : fieldLabel(method.passwordLabel);
     case "aws_sigv4":
-      return say("method.amazon");
+      return translate("method.amazon");
   }
 }
 
@@ -96,37 +98,37 @@ const SAME_TEXTS: Record<string, FailureName> = {
 /** Failures that only this window reports. A code of the service with the same name has the default texts. */
 const LOCAL_FAILURES = new Set(["internal", "offline", "no_response", "rejected", "service", "other"]);
 
-function failureNameOf(code: string): FailureName | undefined {
+function getFailureName(code: string): FailureName | undefined {
   const name = SAME_TEXTS[code] ?? code;
   return Object.hasOwn(ACTORS, name) && !LOCAL_FAILURES.has(name) ? (name as FailureName) : undefined;
 }
 
-const failureTextOf = (name: FailureName, platform: string) => ({
-  title: say(`failure.${name}.title`, { platform }),
-  text: say(`failure.${name}.text`, { platform }),
+const getFailureText = (name: FailureName, platform: string) => ({
+  title: translate(`failure.${name}.title`, { platform }),
+  text: translate(`failure.${name}.text`, { platform }),
   actor: ACTORS[name],
 });
 
 /** Uses the service's message if the page is in English, because it is more precise than the text for the code. */
-const withEnglishDetail = (failure: ReturnType<typeof failureTextOf>, detail: string) =>
+const withEnglishDetail = (failure: ReturnType<typeof getFailureText>, detail: string) =>
   language === "en" && detail !== "" ? { ...failure, text: detail } : failure;
 
 export function attemptFailureText({ code, detail }: { code: string; detail: string }, platform: string): FailureText {
-  const name = failureNameOf(code);
-  const failure = name ? failureTextOf(name, platform) : withEnglishDetail(failureTextOf("other", platform), detail);
+  const name = getFailureName(code);
+  const failure = name ? getFailureText(name, platform) : withEnglishDetail(getFailureText("other", platform), detail);
   return { ...failure, code, detail };
 }
 
 export function requestFailureText(error: unknown, platform: string): FailureText {
   if (!(error instanceof ApiError))
-    return { ...failureTextOf("internal", platform), code: "internal", detail: String(error) };
+    return { ...getFailureText("internal", platform), code: "internal", detail: String(error) };
   const { code, message: detail, requestId, status, connectionId } = error;
   const details = { code, detail, requestId, connectionId };
-  const name = failureNameOf(code);
-  if (name) return { ...failureTextOf(name, platform), ...details };
+  const name = getFailureName(code);
+  if (name) return { ...getFailureText(name, platform), ...details };
   if (status === undefined)
-    return { ...failureTextOf(navigator.onLine ? "no_response" : "offline", platform), ...details };
+    return { ...getFailureText(navigator.onLine ? "no_response" : "offline", platform), ...details };
   return status >= 400 && status < 500
-    ? { ...withEnglishDetail(failureTextOf("rejected", platform), detail), ...details }
-    : { ...failureTextOf("service", platform), ...details };
+    ? { ...withEnglishDetail(getFailureText("rejected", platform), detail), ...details }
+    : { ...getFailureText("service", platform), ...details };
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { FailureText } from "./messages";
 import { Step } from "./step";
-import { Say, say } from "./texts";
+import { TranslatedText, translate } from "./texts";
 
 /** The step after a failure: what happened, who must act, and what to do. */
 export function FailedStep({ failure, children }: { failure: FailureText; children: ComponentChildren }) {
@@ -9,17 +9,17 @@ export function FailedStep({ failure, children }: { failure: FailureText; childr
   return (
     <Step title={title} icon={<StatusIcon tone={actor === "app" ? "bad" : "warn"}>!</StatusIcon>}>
       <p>{text}</p>
-      {actor !== "user" && <p>{say(`advice.${actor}`)}</p>}
+      {actor !== "user" && <p>{translate(`advice.${actor}`)}</p>}
       <div class="buttons">{children}</div>
       <details class="small">
-        <summary>{say("details")}</summary>
+        <summary>{translate("details")}</summary>
         {detail !== undefined && detail !== text && <p lang="en">{detail}</p>}
         <p class="muted">
-          <Say text="errorCode" values={{ code: <code>{code}</code> }} />
+          <TranslatedText text="errorCode" values={{ code: <code>{code}</code> }} />
         </p>
         {requestId !== undefined && (
           <p class="muted">
-            <Say text="requestId" values={{ id: <code>{requestId}</code> }} />
+            <TranslatedText text="requestId" values={{ id: <code>{requestId}</code> }} />
           </p>
         )}
       </details>
@@ -38,8 +38,8 @@ export type EndReason = "missing" | "damaged" | "expired" | "used" | "returned" 
 
 export function EndedStep({ reason, children }: { reason: EndReason; children?: ComponentChildren }) {
   return (
-    <Step title={say(`end.${reason}.title`)} icon={<StatusIcon tone="warn">!</StatusIcon>}>
-      <p>{say(`end.${reason}.text`)}</p>
+    <Step title={translate(`end.${reason}.title`)} icon={<StatusIcon tone="warn">!</StatusIcon>}>
+      <p>{translate(`end.${reason}.text`)}</p>
       <div class="buttons">{children}</div>
     </Step>
   );

@@ -3,7 +3,7 @@ import type { Scope, Whoami } from "connector-vault/slim";
 import { readStorage, writeStorage } from "../components/storage";
 import { ApiClient, exchange } from "./api-client";
 import { type Reply, allowedListener, displayMode } from "./embedder";
-import { type LaunchParams, originOf } from "./launch-params";
+import { type LaunchParams, parseOrigin } from "./launch-params";
 
 const CONFIRMED_KEY = "connect-confirmed";
 
@@ -12,7 +12,7 @@ export interface Session {
   whoami: Whoami;
   may: (scope: Scope) => boolean;
   /** Resolves to whether the identity has failed connections that the window may show. */
-  hasFailed: () => Promise<boolean>;
+  hasFailedConnections: () => Promise<boolean>;
   /** The platforms to which the identity is connected; empty if the token can't read connections. */
   connectedPlatforms: (platform?: string) => Promise<ReadonlySet<string>>;
   /** The embedder's origin, if it may receive status messages. */
@@ -60,7 +60,7 @@ export async function readInvitation(
     const isFromApp = reply?.token !== undefined && origins?.includes(reply.origin) === true;
     return {
       identity,
-      ...confirmationOf(token, isFromApp),
+      ...openConfirmation(token, isFromApp),
       token: reply?.token,
       listener: allowedOrigin(reply, origins),
       open: async () => session,
@@ -77,7 +77,7 @@ export async function readInvitation(
     exchangedToken ??= await exchange(code);
     return openSession(launchParams, exchangedToken, reply);
   };
-  const confirmation = confirmationOf(code, isFromApp);
+  const confirmation = openConfirmation(code, isFromApp);
   return { identity, ...confirmation, token: undefined, listener: allowedOrigin(reply, origins), open };
 }
 
@@ -86,7 +86,7 @@ export async function readInvitation(
  * because a link that repeats an attempt has a new code for the same token. Not used in a frame: the page around it
  * could have opened the link of another tab, and could capture clicks.
  */
-function confirmationOf(secret: string, isFromApp: boolean) {
+function openConfirmation(secret: string, isFromApp: boolean) {
   const { k, i, e } = decodeClaims(secret);
   const id = JSON.stringify([k, i, e]);
   return {
@@ -100,7 +100,7 @@ const allowedOrigin = (reply: Reply | undefined, origins: readonly string[] | nu
   reply && (origins?.includes(reply.origin) ?? true) ? reply.origin : undefined;
 
 /** Returns the language that the app has chosen for the user, from the claims of a code or token. */
-export function languageOf(secret: string | undefined): string | undefined {
+export function decodeLanguage(secret: string | undefined): string | undefined {
   // Check the type, because the claims are not verified yet.
   const tag: unknown = secret === undefined ? undefined : decodeClaims(secret).w?.l;
   return typeof tag === "string" ? tag : undefined;
@@ -123,21 +123,21 @@ function decodeClaims(secret: string): { k?: string; i?: string; e?: number; o?:
 async function openSession(launchParams: LaunchParams, token: string, reply: Reply | undefined): Promise<Session> {
   const service = new ApiClient(token);
   const whoami = await service.whoami();
-  const returnOrigin = originOf(launchParams.returnUrl);
+  const returnOrigin = parseOrigin(launchParams.returnUrl);
   const listener = allowedOrigin(reply, whoami.origins) ?? allowedListener(launchParams, whoami);
   // Prevent redirects to pages that the token does not allow.
-  const mayReturn =
+  const canReturn =
     returnOrigin !== undefined && allowedListener({ ...launchParams, origin: returnOrigin }, whoami) !== undefined;
   const may = (scope: Scope) => whoami.scopes.includes(scope);
-  const mayRead = may("connections:read");
+  const canRead = may("connections:read");
   return {
     service,
     whoami,
     may,
-    hasFailed: async () => mayRead && (await service.findFailed()).length > 0,
-    connectedPlatforms: async (platform) => (mayRead ? service.findConnected(platform) : new Set()),
+    hasFailedConnections: async () => canRead && (await service.findFailedConnections()).length > 0,
+    connectedPlatforms: async (platform) => (canRead ? service.findConnectedPlatforms(platform) : new Set()),
     listener,
-    returnUrl: mayReturn ? launchParams.returnUrl : undefined,
+    returnUrl: canReturn ? launchParams.returnUrl : undefined,
     opensPopup:
       displayMode === "frame" || (displayMode === "popup" && listener !== undefined && reply?.token === undefined),
   };

@@ -5,16 +5,16 @@ import {
   type FieldTextKey,
   type Values,
   commonValue,
-  fill,
+  fillPlaceholders,
   language,
   setCommonValues,
   setTexts,
   template,
-} from "./say";
+} from "./translate";
 import english from "./texts/en.json";
 import fields from "./texts/en-fields.json";
 
-export { fieldLabel, language } from "./say";
+export { fieldLabel, language } from "./translate";
 
 export type TextKey = keyof typeof english | FieldTextKey;
 
@@ -28,7 +28,7 @@ const LOADERS: Record<string, () => Promise<{ default: Record<TextKey, string> }
 
 const ENGLISH: Record<TextKey, string> = { ...english, ...fields };
 setTexts("en", ENGLISH);
-setCommonValues(valuesFor(undefined));
+setCommonValues(appPlaceholders(undefined));
 
 /**
  * Returns the language for a BCP 47 tag, by its primary subtag; English if the window has no texts in this language.
@@ -70,11 +70,11 @@ let appName: string | undefined;
 /** Sets the app's name, a placeholder that every text can use. */
 export function setAppName(name: string | undefined): void {
   appName = name;
-  setCommonValues(valuesFor(name));
+  setCommonValues(appPlaceholders(name));
 }
 
 /** Returns the placeholders for the app: its name, or a generic phrase if it has none. German also needs the dative. */
-function valuesFor(name: string | undefined): Values {
+function appPlaceholders(name: string | undefined): Values {
   const app = name ?? template("thisApp");
   return {
     app,
@@ -86,10 +86,10 @@ function valuesFor(name: string | undefined): Values {
 }
 
 /** Returns a text with its placeholders filled in. */
-export const say = (key: TextKey, values: Values = {}): string => fill(key, values);
+export const translate = (key: TextKey, values: Values = {}): string => fillPlaceholders(key, values);
 
-/** Like `say`, but values can be elements. */
-export function Say({ text, values }: { text: TextKey; values: Record<string, ComponentChildren> }) {
+/** Like `translate`, but values can be elements. */
+export function TranslatedText({ text, values }: { text: TextKey; values: Record<string, ComponentChildren> }) {
   const parts = template(text).split(/\{(\w+)\}/);
   return parts.map((part, index) => (
     <Fragment key={index}>{index % 2 === 0 ? part : (values[part] ?? commonValue(part))}</Fragment>
@@ -97,9 +97,9 @@ export function Say({ text, values }: { text: TextKey; values: Record<string, Co
 }
 
 /** Returns a count with its noun, in the plural form that the language requires. */
-export function sayCount(key: "choose.found", count: number): string {
+export function translateCount(key: "choose.found", count: number): string {
   const form = new Intl.PluralRules(language).select(count) === "one" ? "one" : "other";
-  return say(`${key}.${form}`, { count: formatNumber(count) });
+  return translate(`${key}.${form}`, { count: formatNumber(count) });
 }
 
 export const formatNumber = (count: number): string => count.toLocaleString(language);

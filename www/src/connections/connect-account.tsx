@@ -15,7 +15,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { CopyButton } from "../components/copy-button";
 import { describeError } from "../components/error-message";
-import { faultAt, faultsOf } from "../components/faults";
+import { findFaultMessage, getFaults } from "../components/faults";
 import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal, useFocusFirst } from "../components/modal";
@@ -198,15 +198,15 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
   const focusFirstFault = () =>
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   useEffect(() => {
-    if (faultsOf(error).length > 0) focusFirstFault();
+    if (getFaults(error).length > 0) focusFirstFault();
   }, [error]);
   const localFaults = vault.connectAttempts.validateStart(attempt);
   // The package does not report this: only API keys, not tokens, require an identity.
   const identityFault = !connection && values.identity.trim() === "" ? "This is required." : undefined;
-  const faultOfField = (field: AuthField) => validateField(field, fieldValue(values, field));
+  const findFieldFault = (field: AuthField) => validateField(field, fieldValue(values, field));
   const isValid =
-    localFaults.length === 0 && identityFault === undefined && !userFields(connector, method).some(faultOfField);
-  const faults = isSubmitted ? [...localFaults, ...faultsOf(error)] : [];
+    localFaults.length === 0 && identityFault === undefined && !userFields(connector, method).some(findFieldFault);
+  const faults = isSubmitted ? [...localFaults, ...getFaults(error)] : [];
   const edit = (changes: Partial<FormValues>) => {
     if (starting.isInFlight()) return;
     onChange(changes);
@@ -231,14 +231,14 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
             aria-required="true"
             hint="The ID or email address that your product uses for the user."
             value={values.identity}
-            fault={(isSubmitted ? identityFault : undefined) ?? faultAt(faults, "/identity")}
+            fault={(isSubmitted ? identityFault : undefined) ?? findFaultMessage(faults, "/identity")}
             onInput={(identity) => edit({ identity })}
           />
           <Select
             label="Identity type"
             value={values.identityType}
             options={IDENTITY_TYPES.map((type) => [type, type] as const)}
-            fault={faultAt(faults, "/identityType")}
+            fault={findFaultMessage(faults, "/identityType")}
             onChange={(value) => edit({ identityType: value as IdentityType })}
           />
           <TextField
@@ -246,7 +246,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
             placeholder="default"
             hint="Distinguishes several connections of one identity."
             value={values.label}
-            fault={faultAt(faults, "/label")}
+            fault={findFaultMessage(faults, "/label")}
             onInput={(label) => edit({ label })}
           />
         </>
@@ -259,7 +259,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
             option.id,
             isTitleAmbiguous(option) ? `${authMethodTitle(option)} (${option.id})` : authMethodTitle(option),
           ])}
-          fault={faultAt(faults, "/authMethod")}
+          fault={findFaultMessage(faults, "/authMethod")}
           onChange={(id) => edit({ method: authMethods.find((option) => option.id === id) ?? method })}
         />
       )}
@@ -271,7 +271,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
             ...(connection ? ([["", "The connection's own client"]] as const) : []),
             ...clientNames.map((clientName) => [clientName, clientName] as const),
           ]}
-          fault={faultAt(faults, "/client")}
+          fault={findFaultMessage(faults, "/client")}
           onChange={(client) => edit({ client })}
         />
       )}
@@ -280,7 +280,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           key={`${method.id} ${field.name}`}
           field={field}
           value={values.values[field.name] ?? field.default ?? ""}
-          fault={isSubmitted ? (faultOfField(field) ?? faultAt(faults, `/fields/${field.name}`)) : undefined}
+          fault={isSubmitted ? (findFieldFault(field) ?? findFaultMessage(faults, `/fields/${field.name}`)) : undefined}
           onInput={(value) => edit({ values: { ...values.values, [field.name]: value } })}
         />
       ))}
@@ -362,10 +362,10 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
   const intro = useRef<HTMLParagraphElement>(null);
   // The form that had the focus no longer exists.
   useEffect(() => intro.current?.focus(), []);
-  const isOver = data !== undefined && data.status !== "pending";
+  const hasEnded = data !== undefined && data.status !== "pending";
   return (
     <div class="section">
-      {!isOver && (
+      {!hasEnded && (
         <>
           <p ref={intro} tabIndex={-1}>
             Send this link to the user, or open it yourself if the account is yours. It works once and expires{" "}
@@ -376,7 +376,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
           </p>
         </>
       )}
-      <div role="status">{!isOver && <p class="muted">{`Waiting for the user to sign in at ${name}…`}</p>}</div>
+      <div role="status">{!hasEnded && <p class="muted">{`Waiting for the user to sign in at ${name}…`}</p>}</div>
       {data?.status === "failed" && (
         <p class="note" data-tone="bad" role="alert">
           The account was not connected. {data.error?.detail} <code>{data.error?.code}</code>
@@ -387,7 +387,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
           The link expired before the user finished. Nothing was connected.
         </p>
       )}
-      {error && !isOver && (
+      {error && !hasEnded && (
         <p class="note" data-tone="warn" role="alert">
           {describeError(error)}
         </p>
@@ -396,7 +396,7 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
         <button type="button" onClick={onClose}>
           Close
         </button>
-        {isOver ? (
+        {hasEnded ? (
           <button type="button" class="primary" onClick={onRestart}>
             Try again
           </button>

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Modal, useFocusFirst } from "../components/modal";
-import { PlatformField, platformFault } from "../connectors/platform-field";
+import { PlatformField, findPlatformFault } from "../connectors/platform-field";
 import { findPlatform, type Platforms } from "../connectors/platforms";
 import { ConnectAccount } from "./connect-account";
 
@@ -17,9 +17,9 @@ export function ConnectAnyAccount({ platforms, onClose }: Props) {
   const [platform, setPlatform] = useState<string>();
   const form = useRef<HTMLFormElement>(null);
   useFocusFirst(form);
-  const trimmed = text.trim();
-  const match = findPlatform(platforms, trimmed);
-  const fault = trimmed === "" ? "This is required." : platformFault(platforms, trimmed, false);
+  const trimmedText = text.trim();
+  const match = findPlatform(platforms, trimmedText);
+  const fault = trimmedText === "" ? "This is required." : findPlatformFault(platforms, trimmedText, false);
   if (platform !== undefined)
     return (
       <ConnectAccount
@@ -31,7 +31,7 @@ export function ConnectAnyAccount({ platforms, onClose }: Props) {
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     setSubmitted(true);
-    if (fault === undefined) setPlatform(match?.platform ?? trimmed);
+    if (fault === undefined) setPlatform(match?.platform ?? trimmedText);
     else form.current?.querySelector("input")?.focus();
   };
   return (

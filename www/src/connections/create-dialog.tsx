@@ -2,11 +2,11 @@ import { ConflictError, ValidationError, type Connection, type Fault, type NewCo
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
-import { faultAt, faultsOf } from "../components/faults";
+import { findFaultMessage, getFaults } from "../components/faults";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
 import { useIsMounted, useSingleFlight } from "../components/use-single-flight";
-import { platformFault } from "../connectors/platform-field";
+import { findPlatformFault } from "../connectors/platform-field";
 import type { Platforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
 import { useConnectionCache } from "./cache";
@@ -18,11 +18,11 @@ interface Props {
   onClose: () => void;
   onCreated: (connection: Connection) => void;
   /** Returns the URL of a connection. */
-  hrefOf: (id: string) => string;
+  getHref: (id: string) => string;
 }
 
 /** A dialog that creates a connection record. Shows its future key, which can't be changed later. */
-export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
+export function CreateDialog({ platforms, onClose, onCreated, getHref }: Props) {
   const { vault, whoami } = useSession();
   const { update } = useConnectionCache();
   const { form, change } = useCreateForm(whoami);
@@ -46,23 +46,23 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
     if (error instanceof ValidationError) focusFirstFault();
   }, [error]);
   const localFaults = vault.connections.validateCreate(request);
-  const unknownPlatform = platformFault(platforms, form.platform, false);
-  const faults: readonly Fault[] = [...localFaults, ...faultsOf(error)];
-  const visibleFault = (name: keyof CreateForm) =>
-    touched.has(name) || error ? faultAt(faults, `/${name}`) : undefined;
+  const unknownPlatform = findPlatformFault(platforms, form.platform, false);
+  const faults: readonly Fault[] = [...localFaults, ...getFaults(error)];
+  const findVisibleFault = (name: keyof CreateForm) =>
+    touched.has(name) || error ? findFaultMessage(faults, `/${name}`) : undefined;
 
   const edit = (changes: Partial<CreateForm>) => {
     // Ignore changes while the request is in flight.
     if (creating.isInFlight()) return;
     change(changes);
-    touch(...Object.keys(changes).filter((name) => name !== "platform"));
+    markTouched(...Object.keys(changes).filter((name) => name !== "platform"));
     if (creating.isError) creating.reset();
   };
-  const touch = (...names: string[]) => setTouched((touchedNames) => new Set([...touchedNames, ...names]));
+  const markTouched = (...names: string[]) => setTouched((touchedNames) => new Set([...touchedNames, ...names]));
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (localFaults.length === 0 && unknownPlatform === undefined) return creating.run(request);
-    touch(...Object.keys(form));
+    markTouched(...Object.keys(form));
     focusFirstFault();
   };
   // A request in flight can't be cancelled.
@@ -81,12 +81,12 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
         </p>
         <CreateFields
           form={form}
-          fault={visibleFault}
+          fault={findVisibleFault}
           faults={touched.has("tags") || touched.has("text") || error ? faults : []}
           platforms={platforms}
           whoami={whoami}
           onChange={edit}
-          onBlur={(name) => touch(name)}
+          onBlur={(name) => markTouched(name)}
         />
         <p class="break-words small key-preview">
           <span class="muted">Key</span>{" "}
@@ -94,7 +94,7 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
             {previewKey(whoami.environment, unknownPlatform === undefined ? request : { ...request, platform: "" })}
           </code>
         </p>
-        {error && <CreateError error={error} hrefOf={hrefOf} />}
+        {error && <CreateError error={error} getHref={getHref} />}
         <div class="buttons">
           <button type="button" aria-disabled={isPending} onClick={cancel}>
             Cancel
@@ -108,14 +108,14 @@ export function CreateDialog({ platforms, onClose, onCreated, hrefOf }: Props) {
   );
 }
 
-function CreateError({ error, hrefOf }: { error: unknown; hrefOf: (id: string) => string }) {
+function CreateError({ error, getHref }: { error: unknown; getHref: (id: string) => string }) {
   if (error instanceof ConflictError) {
     return (
       <p class="note" data-tone="warn" role="alert">
         A connection with this key already exists.{" "}
         {error.connectionId && (
           <>
-            <Link href={hrefOf(error.connectionId)}>Open that connection</Link>, or{" "}
+            <Link href={getHref(error.connectionId)}>Open that connection</Link>, or{" "}
           </>
         )}
         {error.connectionId ? "choose" : "Choose"} another label.

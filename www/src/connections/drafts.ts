@@ -29,13 +29,13 @@ function saveDraft(id: string, part: string, draft: Draft<unknown> | undefined):
 export function useDraft<Values>(
   connection: Connection,
   part: string,
-  valuesOf: (connection: Connection) => Values,
+  getValues: (connection: Connection) => Values,
   isChanged: (draft: Draft<Values>) => boolean,
 ) {
   const [, setTick] = useState(0);
   const { id } = connection;
-  const saved = findDraft<Values>(id, part);
-  const draft: Draft<Values> = saved ?? { base: connection, values: valuesOf(connection) };
+  const savedDraft = findDraft<Values>(id, part);
+  const draft: Draft<Values> = savedDraft ?? { base: connection, values: getValues(connection) };
   const change = useCallback(
     (next: Draft<Values> | undefined) => {
       saveDraft(id, part, next && isChanged(next) ? next : undefined);
@@ -43,5 +43,5 @@ export function useDraft<Values>(
     },
     [id, part],
   );
-  return { draft, isKept: saved !== undefined, change };
+  return { draft, isKept: savedDraft !== undefined, change };
 }

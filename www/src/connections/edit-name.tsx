@@ -9,9 +9,9 @@ interface Values {
 
 const trimmedName = ({ name }: Values) => name.trim() || null;
 
-const NAME: EditablePart<Values> = {
+const NAME_PART: EditablePart<Values> = {
   name: "name",
-  valuesOf: ({ name }) => ({ name: name ?? "" }),
+  getValues: ({ name }) => ({ name: name ?? "" }),
   isEqual: (a, b) => a.name === b.name,
   save: (vault, version, values) => vault.connections.setName(version.id, trimmedName(values), { ifMatch: version }),
   merge: mergeUnlessConflicting,
@@ -21,7 +21,7 @@ export function EditName({ connection, onGone }: { connection: Connection; onGon
   return (
     <EditableField
       connection={connection}
-      part={NAME}
+      part={NAME_PART}
       label="name"
       onGone={onGone}
       validate={(vault, values) => vault.connections.validateSetName(trimmedName(values))}

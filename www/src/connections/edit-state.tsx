@@ -18,10 +18,10 @@ const toStateChange = ({ state, active, reason }: Values) => ({
   ...(reason.trim() && { reason: reason.trim() }),
 });
 
-const STATE: EditablePart<Values> = {
+const STATE_PART: EditablePart<Values> = {
   name: "state",
   // The API does not return the reason, so the field starts empty.
-  valuesOf: ({ state, active }) => ({ state, active, reason: "" }),
+  getValues: ({ state, active }) => ({ state, active, reason: "" }),
   isEqual: (a, b) => a.state === b.state && a.active === b.active && a.reason === b.reason,
   save: (vault, version, values) => vault.connections.setState(version.id, toStateChange(values), { ifMatch: version }),
   merge: mergeUnlessConflicting,
@@ -35,7 +35,7 @@ export function EditState({ connection, onGone }: { connection: Connection; onGo
   return (
     <EditableField
       connection={connection}
-      part={STATE}
+      part={STATE_PART}
       label="state"
       onGone={onGone}
       validate={(vault, values) => vault.connections.validateSetState(toStateChange(values))}

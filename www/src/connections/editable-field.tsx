@@ -1,7 +1,7 @@
 import type { Connection, ConnectorVault, Fault } from "connector-vault/slim";
 import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { faultAt, faultsOf } from "../components/faults";
+import { findFaultMessage, getFaults } from "../components/faults";
 import { useSession } from "../session/session";
 import { mergeFields } from "./merge";
 import { SaveError } from "./save-error";
@@ -55,7 +55,7 @@ export function EditableField<Values extends object>({
     onGone,
   });
   const localFaults = isChanged ? validate(vault, values) : [];
-  const faults = [...localFaults, ...faultsOf(error)];
+  const faults = [...localFaults, ...getFaults(error)];
   const canSave = isChanged && localFaults.length === 0;
   const submit = (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -98,7 +98,7 @@ export function EditableField<Values extends object>({
     );
   return (
     <form class="section edit-form" ref={form} aria-label={`Change the ${label}`} onSubmit={submit} noValidate>
-      {fields(values, edit, (name) => faultAt(faults, `/${name}`))}
+      {fields(values, edit, (name) => findFaultMessage(faults, `/${name}`))}
       <div class="buttons">
         <button type="submit" class="primary" aria-disabled={!canSave || isBusy}>
           {isBusy ? "Saving…" : `Save ${label}`}
@@ -129,7 +129,7 @@ function ConflictChoice<Values extends object>({
   onSave,
   onKeepTheirs,
 }: ConflictChoiceProps<Values>) {
-  const { merged } = mergeFields(part.valuesOf(base), part.valuesOf(theirs), own);
+  const { merged } = mergeFields(part.getValues(base), part.getValues(theirs), own);
   return (
     <div class="conflict" role="alert">
       <p>
@@ -137,9 +137,9 @@ function ConflictChoice<Values extends object>({
       </p>
       <dl class="description-list">
         <dt>Before</dt>
-        <dd>{format(part.valuesOf(base))}</dd>
+        <dd>{format(part.getValues(base))}</dd>
         <dt>Theirs, saved</dt>
-        <dd>{format(part.valuesOf(theirs))}</dd>
+        <dd>{format(part.getValues(theirs))}</dd>
         <dt>Yours, not saved</dt>
         <dd>{format(merged)}</dd>
       </dl>

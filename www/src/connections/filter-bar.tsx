@@ -3,7 +3,7 @@ import { SlidersHorizontal } from "lucide-preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { STATES } from "../components/badge";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { SearchField } from "../components/search-field";
 import { Select } from "../components/select";
 import { PlatformField } from "../connectors/platform-field";
@@ -40,13 +40,13 @@ export function FilterBar({ values, faults, platforms, clearHref, onChange }: Pr
 
   const text = (name: ParameterName) => ({
     value: values[name] ?? "",
-    fault: faultAt(faults, name),
+    fault: findFaultMessage(faults, name),
     maxLength: MAX_INPUT_LENGTH,
     onChange: (value: string) => onChange({ [name]: value }, { replace: true }),
   });
   const select = (name: ParameterName) => ({
     value: values[name] ?? "",
-    fault: faultAt(faults, name),
+    fault: findFaultMessage(faults, name),
     onChange: (value: string) => onChange({ [name]: value }),
   });
   const hasSeveralTags = values.tags?.includes(",") || values.tagsMatch !== undefined;
@@ -167,9 +167,9 @@ interface PlatformProps {
 /** A filter that applies a platform when it is selected or typed in full. Reports any other text as an error. */
 function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
   const [input, setInput] = useState(value);
-  const [reported, setReported] = useState(value);
+  const [lastReported, setReported] = useState(value);
   // The URL has changed, for example because of the back button.
-  if (value !== reported) {
+  if (value !== lastReported) {
     setReported(value);
     setInput(value);
   }
@@ -187,7 +187,7 @@ function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
     if (platform !== undefined && input !== value) commit(platform);
   };
   // Without the catalog, leave the validation to the service.
-  const commitEntered = () => (platforms === undefined ? commit(input.trim()) : commitIfPlatform());
+  const commitText = () => (platforms === undefined ? commit(input.trim()) : commitIfPlatform());
   return (
     <PlatformField
       label="Platform"
@@ -196,7 +196,7 @@ function PlatformFilter({ value, platforms, fault, onChange }: PlatformProps) {
       fault={fault}
       onInput={handleInput}
       onChoose={commit}
-      onEnter={commitEntered}
+      onEnter={commitText}
       onLeave={commitIfPlatform}
     />
   );

@@ -17,7 +17,7 @@ export const IDENTITY_TYPES: readonly IdentityType[] = ["user", "team", "organiz
  * Reads the filters from a URL. Keeps invalid values, so that validation reports them: dropping a filter would show
  * more rows.
  */
-export function filtersOf({
+export function parseFilters({
   page: _page,
   after: _after,
   new: _new,
@@ -41,9 +41,9 @@ export interface PagePosition {
   page: number | undefined;
 }
 
-export const positionOf = ({ after, page }: FilterValues): PagePosition => ({ after, page: positiveInteger(page) });
+export const parsePosition = ({ after, page }: FilterValues): PagePosition => ({ after, page: positiveInteger(page) });
 
-export const positionParameters = ({ after, page }: PagePosition) => ({
+export const toPositionParameters = ({ after, page }: PagePosition) => ({
   after,
   page: page === undefined || page === 1 ? undefined : String(page),
 });

@@ -11,7 +11,7 @@ function subtract(list: readonly string[], removed: readonly string[]): string[]
   });
 }
 
-export const sameTags = (a: readonly string[], b: readonly string[]) =>
+export const hasSameTags = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((tag, index) => tag === b[index]);
 
 /**
@@ -23,7 +23,7 @@ export function mergeTags(
   theirs: readonly string[],
   own: readonly string[],
 ): readonly string[] {
-  if (sameTags(base, theirs)) return own;
+  if (hasSameTags(base, theirs)) return own;
   const added = subtract(subtract(own, base), subtract(theirs, base));
   return [...subtract(theirs, subtract(base, own)), ...added];
 }

@@ -18,7 +18,7 @@ import { EditName } from "./edit-name";
 import { EditState } from "./edit-state";
 import { History } from "./history";
 import { Status, needsReconnect, useStatus } from "./status";
-import { rowLink } from "./table";
+import { findRowLink } from "./table";
 import { Tags } from "./tags";
 
 interface Props {
@@ -51,7 +51,7 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
     dropDraft(id);
     onLeave();
   };
-  const closeRemoved = (message?: string) => {
+  const closeAfterRemoval = (message?: string) => {
     dropDraft(id);
     if (isMounted()) {
       onRemoved(message);
@@ -59,13 +59,13 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
     }
     remove(id);
   };
-  const close = isGone || isNotFound ? () => closeRemoved() : onClose;
+  const close = isGone || isNotFound ? () => closeAfterRemoval() : onClose;
   return (
     <Modal
       title={connection ? connection.identity : "Connection"}
       kind="drawer"
       onClose={close}
-      fallbackFocus={() => rowLink(id) ?? fallbackFocus()}
+      fallbackFocus={() => findRowLink(id) ?? fallbackFocus()}
     >
       {isGone || isNotFound ? (
         <ConnectionGone existed={isGone || connection !== undefined} onClose={close} />
@@ -102,7 +102,7 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
           connection={connection}
           platform={connector?.name ?? connection.platform}
           onClose={() => setConfirmingDelete(false)}
-          onDeleted={closeRemoved}
+          onDeleted={closeAfterRemoval}
         />
       )}
       {isLeaving && (

@@ -12,19 +12,20 @@ const MAX_SHOWN_TAGS = 3;
 const SHORT_TAG_LENGTH = 6;
 const COLUMNS = ["Identity", "Platform", "Name or account", "State", "Tags", "Created"];
 /** History state of a panel that was opened from the list: closing it goes back. */
-export const OPENED_HERE = { openedHere: true };
+export const OPENED_FROM_LIST = { openedHere: true };
 
 /** Returns the link to a connection in the table, to restore the focus. */
-export const rowLink = (id: string) => document.querySelector<HTMLElement>(`a[data-connection="${CSS.escape(id)}"]`);
+export const findRowLink = (id: string) =>
+  document.querySelector<HTMLElement>(`a[data-connection="${CSS.escape(id)}"]`);
 
 interface Props {
   rows: ConnectionWithAccount[];
   platforms: Platforms | undefined;
-  hrefOf: (connection: Connection) => string;
+  getHref: (connection: Connection) => string;
 }
 
 /** Has explicit roles, because browsers drop table semantics when CSS turns rows into cards. */
-export function Table({ rows, platforms, hrefOf }: Props) {
+export function Table({ rows, platforms, getHref }: Props) {
   return (
     <div class="table connection-table" data-inactive={rows.some(({ active }) => !active) || undefined}>
       <table role="table">
@@ -40,7 +41,7 @@ export function Table({ rows, platforms, hrefOf }: Props) {
         </thead>
         <tbody role="rowgroup">
           {rows.map((connection) => (
-            <Row key={connection.id} connection={connection} platforms={platforms} href={hrefOf(connection)} />
+            <Row key={connection.id} connection={connection} platforms={platforms} href={getHref(connection)} />
           ))}
         </tbody>
       </table>
@@ -64,13 +65,13 @@ function Row({
   const openRow = (event: JSX.TargetedMouseEvent<HTMLTableRowElement>) => {
     const isOnLink = event.target instanceof Element && event.target.closest("a, button") !== null;
     if (!isOnLink && !event.defaultPrevented && getSelection()?.isCollapsed !== false)
-      navigate(href, { state: OPENED_HERE });
+      navigate(href, { state: OPENED_FROM_LIST });
   };
   return (
     <tr role="row" onClick={openRow}>
       <td role="cell" class="cell-identity">
         <span class="one-line">
-          <Link href={href} state={OPENED_HERE} data-connection={id} title={identity}>
+          <Link href={href} state={OPENED_FROM_LIST} data-connection={id} title={identity}>
             {identity}
           </Link>{" "}
           <span class="muted small">{identityType}</span>

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { useSession } from "../session/session";
 
 interface Props {
@@ -18,7 +18,7 @@ export function TagConflict({ base, theirs, mine: own, merged, isBusy, onSave, o
   const { vault } = useSession();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [theirs]);
-  const fault = faultAt(vault.connections.validateUpdate({ tags: merged }), "/tags");
+  const fault = findFaultMessage(vault.connections.validateUpdate({ tags: merged }), "/tags");
   return (
     <div class="conflict">
       <h4 ref={heading} tabIndex={-1}>

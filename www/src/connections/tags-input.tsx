@@ -2,7 +2,7 @@ import type { Fault } from "connector-vault/slim";
 import { X } from "lucide-preact";
 import type { JSX } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
-import { faultMessage } from "../components/faults";
+import { formatFault } from "../components/faults";
 
 /** The tags, and the text in the field that is not a tag yet. */
 export interface TagsValue {
@@ -63,11 +63,11 @@ export function TagsInput({
   const list = useRef<HTMLUListElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const [announcement, setAnnouncement] = useState("");
-  const ownFaults = faults.filter(
+  const tagFaults = faults.filter(
     ({ pointer }) => pointer === undefined || pointer === `/${member}` || pointer.startsWith(`/${member}/`),
   );
-  const invalidIndexes = new Set(ownFaults.map(faultIndex));
-  const firstFault = ownFaults[0];
+  const invalidIndexes = new Set(tagFaults.map(faultIndex));
+  const firstFault = tagFaults[0];
   const isTextInvalid = [...invalidIndexes].some((index) => index < 0 || index >= tags.length);
 
   const add = (input: string) => {
@@ -170,7 +170,7 @@ export function TagsInput({
       <div aria-live="polite">
         {firstFault && (
           <p class="field-error" id={`${id}-fault`}>
-            {faultMessage(firstFault)}
+            {formatFault(firstFault)}
           </p>
         )}
       </div>

@@ -2,7 +2,7 @@
 import type { Connection } from "connector-vault/slim";
 import { useRef, useState } from "preact/hooks";
 import { useSession } from "../session/session";
-import { mergeTags, sameTags } from "./merge";
+import { mergeTags, hasSameTags } from "./merge";
 import { SaveError } from "./save-error";
 import { TagConflict } from "./tag-conflict";
 import { TagsInput, allTags, type TagsValue } from "./tags-input";
@@ -10,12 +10,12 @@ import { useEdit, type EditablePart } from "./use-edit";
 
 const TAGS_PART: EditablePart<TagsValue> = {
   name: "tags",
-  valuesOf: ({ tags }) => ({ tags, text: "" }),
-  isEqual: (a, b) => sameTags(a.tags, b.tags) && a.text.trim() === b.text.trim(),
+  getValues: ({ tags }) => ({ tags, text: "" }),
+  isEqual: (a, b) => hasSameTags(a.tags, b.tags) && a.text.trim() === b.text.trim(),
   save: (vault, version, values) =>
     vault.connections.update(version.id, { tags: allTags(values) }, { ifMatch: version }),
   // Tags can always be merged, but the user should see concurrent changes first.
-  merge: (base, theirs, own) => (sameTags(base.tags, theirs.tags) ? own : undefined),
+  merge: (base, theirs, own) => (hasSameTags(base.tags, theirs.tags) ? own : undefined),
 };
 
 interface Props {
@@ -33,7 +33,7 @@ export function Tags({ connection, onGone }: Props) {
   });
   const tags = allTags(values);
   const faults = vault.connections.validateUpdate({ tags });
-  const canSave = isChanged && faults.length === 0 && !sameTags(tags, base.tags);
+  const canSave = isChanged && faults.length === 0 && !hasSameTags(tags, base.tags);
 
   function showStatus(message: string) {
     setStatus(message);

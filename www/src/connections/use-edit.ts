@@ -13,7 +13,7 @@ const MAX_TRIES = 3;
 /** A part of a connection that has its own API call to update it. */
 export interface EditablePart<Values> {
   name: string;
-  valuesOf: (connection: Connection) => Values;
+  getValues: (connection: Connection) => Values;
   isEqual: (a: Values, b: Values) => boolean;
   /** Saves the values with `If-Match` for that version. */
   save: (vault: ConnectorVault, version: Connection, values: Values) => Promise<Connection>;
@@ -50,10 +50,10 @@ async function saveMerging<Values>(
       if (!(error instanceof PreconditionError) || tries >= MAX_TRIES) throw error;
     }
     const theirs = await vault.connections.get(base.id);
-    const theirValues = part.valuesOf(theirs);
+    const theirValues = part.getValues(theirs);
     // Both sides made the same change, so there is nothing to save.
     if (part.isEqual(theirValues, own)) return { stored: theirs };
-    const merged = part.merge(part.valuesOf(base), theirValues, own);
+    const merged = part.merge(part.getValues(base), theirValues, own);
     if (merged === undefined) return { conflict: { base, theirs, mine: own } };
     [base, own] = [theirs, merged];
   }
@@ -69,8 +69,8 @@ export function useEdit<Values>(
   const { draft, isKept, change } = useDraft<Values>(
     connection,
     part.name,
-    part.valuesOf,
-    ({ base, values }) => !part.isEqual(values, part.valuesOf(base)),
+    part.getValues,
+    ({ base, values }) => !part.isEqual(values, part.getValues(base)),
   );
   const [conflict, setConflict] = useState<Conflict<Values>>();
 

@@ -2,10 +2,10 @@ import type { ConnectionFilters } from "connector-vault/slim";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Link, useLocation, useSearch } from "wouter-preact";
 import { EmptyState } from "../components/empty-state";
-import { faultsOf } from "../components/faults";
+import { getFaults } from "../components/faults";
 import { NoSuchPage } from "../components/no-such-page";
 import { Notice } from "../components/notice";
-import { Page, pageHeading } from "../components/page";
+import { Page, findPageHeading } from "../components/page";
 import { Pager } from "../components/pager";
 import { pluralize } from "../components/pluralize";
 import { QueryView } from "../components/query-view";
@@ -22,37 +22,37 @@ import {
   EXTRA_FILTERS,
   PARAMETERS,
   PAGE_SIZE,
-  filtersOf,
-  positionParameters,
+  parseFilters,
+  toPositionParameters,
   includesInactive,
-  positionOf,
+  parsePosition,
   type FilterValues,
   type PagePosition,
 } from "./filters";
 import { Panel } from "./panel";
-import { OPENED_HERE, Table } from "./table";
+import { OPENED_FROM_LIST, Table } from "./table";
 import { isInvalidCursor, isPageTooFar, adjacentPositions, useConnections } from "./use-connections";
 import "./connections.css";
 
 const FILTERS = [...BASIC_FILTERS, ...EXTRA_FILTERS];
 const PATH = "/connections";
 const FIRST_PAGE: PagePosition = { after: undefined, page: undefined };
-const pathOf = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/${encodeURIComponent(id)}`);
+const getConnectionPath = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/${encodeURIComponent(id)}`);
 
 /** The list of connections, with the connection `selectedId` in a panel. */
 export function ConnectionsView({ selectedId }: { selectedId: string | undefined }) {
   const { vault, may, noun } = useSession();
-  const { values, hrefOf, change } = useUrlState(PARAMETERS);
+  const { values, getHref, change } = useUrlState(PARAMETERS);
   const search = useSearch();
   /** Returns the URL of the list, or of the list with a connection in the panel. */
   const hrefWithPanel = (id: string | undefined, changes: Record<string, string | undefined> = {}) =>
-    withQuery(pathOf(id), search, changes);
+    withQuery(getConnectionPath(id), search, changes);
   const [, navigate] = useLocation();
   const [notice, setNotice] = useState<string>();
   const [created, setCreated] = useState<string>();
   const [isConnecting, setConnecting] = useState(false);
-  const filters = filtersOf(values);
-  const position = positionOf(values);
+  const filters = parseFilters(values);
+  const position = parsePosition(values);
   const faults = vault.connections.validateList(filters);
   const withInactive = includesInactive(values);
   const query = useConnections(filters, position, faults.length === 0, withInactive);
@@ -64,7 +64,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
     if (panel.id !== undefined) return setNotice(undefined);
     setCreated(undefined);
     // The row that had the focus no longer exists.
-    if (wasRemoved.current) pageHeading()?.focus();
+    if (wasRemoved.current) findPageHeading()?.focus();
     wasRemoved.current = false;
   }, [panel.id]);
   const hasFilters = FILTERS.some((name) => values[name] !== undefined);
@@ -73,7 +73,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
     limit: PAGE_SIZE,
     ...(position.after === undefined ? { page: position.page } : { after: position.after }),
   };
-  const hrefOfPage = (target: PagePosition) => hrefWithPanel(undefined, positionParameters(target));
+  const getPageHref = (target: PagePosition) => hrefWithPanel(undefined, toPositionParameters(target));
 
   return (
     <Page
@@ -81,7 +81,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
       count={query.data && !query.isPlaceholderData && !query.isError && pluralize(query.data.total, "connection")}
       actions={
         <>
-          <AddButton href={hrefOf({ new: "1" })} />
+          <AddButton href={getHref({ new: "1" })} />
           {may("connections:connect") && (
             <button type="button" class="primary" onClick={() => setConnecting(true)}>
               Connect an account
@@ -98,10 +98,10 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
       )}
       <FilterBar
         values={values}
-        faults={[...faults, ...faultsOf(query.error)]}
+        faults={[...faults, ...getFaults(query.error)]}
         platforms={platforms}
         clearHref={hasFilters ? PATH : undefined}
-        onChange={(changes, options) => change({ ...changes, ...positionParameters(FIRST_PAGE) }, options)}
+        onChange={(changes, options) => change({ ...changes, ...toPositionParameters(FIRST_PAGE) }, options)}
       />
       {values.state !== undefined && values.active === undefined && faults.length === 0 && (
         <InactiveHint filters={filters} />
@@ -115,12 +115,12 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
       {isInvalidCursor(query.error) && !query.isPlaceholderData ? (
         <EmptyState title="This page is no longer available">
           <p>Its link belongs to another list or another key, or was changed.</p>
-          <Link href={hrefOfPage(FIRST_PAGE)}>Go to the first page</Link>
+          <Link href={getPageHref(FIRST_PAGE)}>Go to the first page</Link>
         </EmptyState>
       ) : isPageTooFar(query.error) && !query.isPlaceholderData ? (
         <EmptyState title="This page is too far from the start">
           <p>It can't be opened by its number. Narrow the list with a filter, or start from an earlier page.</p>
-          <Link href={hrefOfPage(FIRST_PAGE)}>Go to the first page</Link>
+          <Link href={getPageHref(FIRST_PAGE)}>Go to the first page</Link>
         </EmptyState>
       ) : (
         (faults.length === 0 || query.data) && (
@@ -130,20 +130,20 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
               return (
                 <>
                   {found.rows.length > 0 ? (
-                    <Table rows={found.rows} platforms={platforms} hrefOf={({ id }) => hrefWithPanel(id)} />
+                    <Table rows={found.rows} platforms={platforms} getHref={({ id }) => hrefWithPanel(id)} />
                   ) : (
                     <NoRows
                       total={found.total}
                       values={values}
                       hasFilters={hasFilters}
-                      firstHref={hrefOfPage(FIRST_PAGE)}
+                      firstHref={getPageHref(FIRST_PAGE)}
                     />
                   )}
                   <Pager
                     page={found.page}
                     pages={found.pages}
-                    previous={previous && hrefOfPage(previous)}
-                    next={next && hrefOfPage(next)}
+                    previous={previous && getPageHref(previous)}
+                    next={next && getPageHref(next)}
                   />
                 </>
               );
@@ -172,7 +172,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
             wasRemoved.current = true;
             setNotice(message);
           }}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {isConnecting && <ConnectAnyAccount platforms={platforms} onClose={() => setConnecting(false)} />}
@@ -184,7 +184,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
             setCreated(id);
             navigate(hrefWithPanel(id, { new: undefined }), { replace: true, state: history.state });
           }}
-          hrefOf={pathOf}
+          getHref={getConnectionPath}
         />
       )}
     </Page>
@@ -192,7 +192,7 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
 }
 
 /** The id of the connection in the panel. Follows the URL, but keeps a connection with unsaved changes. */
-function usePanel(selectedId: string | undefined, addressOf: (id: string | undefined) => string) {
+function usePanel(selectedId: string | undefined, getAddress: (id: string | undefined) => string) {
   const [, navigate] = useLocation();
   const [, setTick] = useState(0);
   const shownId = useRef(selectedId);
@@ -202,8 +202,8 @@ function usePanel(selectedId: string | undefined, addressOf: (id: string | undef
   return {
     id,
     isLeaving,
-    close: () => (history.state?.openedHere ? history.back() : navigate(addressOf(undefined), { replace: true })),
-    stay: () => navigate(addressOf(id), { state: OPENED_HERE }),
+    close: () => (history.state?.openedHere ? history.back() : navigate(getAddress(undefined), { replace: true })),
+    stay: () => navigate(getAddress(id), { state: OPENED_FROM_LIST }),
     /** Call it after dropping the draft, to leave the connection. */
     leave: () => setTick((tick) => tick + 1),
   };
@@ -232,7 +232,7 @@ function AddButton({ href }: { href: string }) {
   const [, navigate] = useLocation();
   if (may("connections:write"))
     return (
-      <button type="button" onClick={() => navigate(href, { state: OPENED_HERE })}>
+      <button type="button" onClick={() => navigate(href, { state: OPENED_FROM_LIST })}>
         Add a record
       </button>
     );

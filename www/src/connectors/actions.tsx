@@ -20,7 +20,7 @@ const PARAMETERS = ["q", "method", "page"] as const;
 
 export function Actions({ platform }: { platform: string }) {
   const { vault } = useSession();
-  const { values, hrefOf, change } = useUrlState(PARAMETERS);
+  const { values, getHref, change } = useUrlState(PARAMETERS);
   // Also sends unknown values, because dropping the filter would show more rows.
   const method = values.method?.toUpperCase() as ActionMethod | undefined;
   const filters: ActionFilters = {
@@ -63,7 +63,7 @@ export function Actions({ platform }: { platform: string }) {
         {({ rows, total, page, pages }) => (
           <>
             {rows.length === 0 ? (
-              <NoRows total={total} isFiltered={Boolean(values.q || method)} firstHref={hrefOf({ page: undefined })} />
+              <NoRows total={total} isFiltered={Boolean(values.q || method)} firstHref={getHref({ page: undefined })} />
             ) : (
               <ul class="action-list" aria-label="Actions">
                 {rows.map((action) => (
@@ -71,7 +71,7 @@ export function Actions({ platform }: { platform: string }) {
                 ))}
               </ul>
             )}
-            <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
+            <NumberedPager page={page} pages={pages} getHref={getHref} />
           </>
         )}
       </QueryView>

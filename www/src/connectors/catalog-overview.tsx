@@ -20,7 +20,7 @@ const MAX_SHOWN = 12;
 type HrefOf = (values: { page: string | undefined }) => string;
 
 /** The whole catalog: connected platforms, enabled platforms and families first, then all others page by page. */
-export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platforms; page: number; hrefOf: HrefOf }) {
+export function CatalogOverview({ platforms, page, getHref }: { platforms: Platforms; page: number; getHref: HrefOf }) {
   const { vault, may } = useSession();
   const summary = useQuery({
     queryKey: ["summary"],
@@ -41,10 +41,10 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
     );
   // The page also works without this data. Wait for it anyway, because late sections would move the content.
   if (summary.isLoading || enabled.isLoading) return <Loading name="connectors" rows={8} />;
-  const usedPlatforms = summary.data?.platforms ?? [];
-  const connected = usedPlatforms.flatMap(({ platform }) => byName.get(platform) ?? []).slice(0, MAX_SHOWN);
+  const connectedPlatforms = summary.data?.platforms ?? [];
+  const connected = connectedPlatforms.flatMap(({ platform }) => byName.get(platform) ?? []).slice(0, MAX_SHOWN);
   const enabledRows = without(enabled.data?.rows ?? [], connected).slice(0, MAX_SHOWN);
-  const counts = new Map(usedPlatforms.map(({ platform, total }) => [platform, pluralize(total, "connection")]));
+  const counts = new Map(connectedPlatforms.map(({ platform, total }) => [platform, pluralize(total, "connection")]));
   const remaining = without(others, [...connected, ...enabledRows]);
   const hasHighlights = page === 1 && connected.length + enabledRows.length + families.length > 0;
   return (
@@ -79,7 +79,7 @@ export function CatalogOverview({ platforms, page, hrefOf }: { platforms: Platfo
       )}
       {(remaining.length > 0 || page > 1) && (
         <OverviewSection title={hasHighlights || page > 1 ? "More connectors" : "All connectors"}>
-          {() => <PagedCards connectors={remaining} page={page} hrefOf={hrefOf} />}
+          {() => <PagedCards connectors={remaining} page={page} getHref={getHref} />}
         </OverviewSection>
       )}
     </div>
@@ -123,17 +123,17 @@ const FamilyCard = ({ family: { id, name, image, connectors } }: { family: Famil
 );
 
 /** One page of connectors that are all loaded already. */
-export function PagedCards(props: { connectors: readonly Connector[]; page: number; hrefOf: HrefOf }) {
-  const { connectors, page, hrefOf } = props;
+export function PagedCards(props: { connectors: readonly Connector[]; page: number; getHref: HrefOf }) {
+  const { connectors, page, getHref } = props;
   const rows = connectors.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
   return (
     <>
       {rows.length > 0 ? (
         <ConnectorCards label="Connectors" connectors={rows} />
       ) : (
-        <NoSuchPage firstHref={hrefOf({ page: undefined })} />
+        <NoSuchPage firstHref={getHref({ page: undefined })} />
       )}
-      <NumberedPager page={page} pages={Math.ceil(connectors.length / PAGE_SIZE)} hrefOf={hrefOf} />
+      <NumberedPager page={page} pages={Math.ceil(connectors.length / PAGE_SIZE)} getHref={getHref} />
     </>
   );
 }

@@ -24,7 +24,7 @@ export function ConnectorView({ platform }: { platform: string }) {
             <Suggestions
               title={`The catalog has no platform “${platform}”`}
               suggestions={found.suggestions}
-              hrefOf={(name) => `/connectors/${name}`}
+              getHref={(name) => `/connectors/${name}`}
             />
           ) : (
             <div class="connector-page">

@@ -30,8 +30,8 @@ export interface Family {
 }
 
 const resolveAlias = (word: string) => ALIASES[word] ?? word;
-const providerOf = ({ platform }: Connector) => resolveAlias(platform.split("-", 1)[0] ?? platform);
-const wordsOf = ({ name }: Connector) => name.split(/[ .]/);
+const getProvider = ({ platform }: Connector) => resolveAlias(platform.split("-", 1)[0] ?? platform);
+const splitName = ({ name }: Connector) => name.split(/[ .]/);
 
 /** Whether the connector has a brand logo, or is in the catalog although no document describes its actions. */
 const isWellKnown = ({ image, tools }: Connector) => image.startsWith(`${location.origin}/logos/`) || tools === 0;
@@ -40,39 +40,39 @@ const rank = (connector: Connector) => (connector.active ? (isWellKnown(connecto
 const sortByRank = (connectors: readonly Connector[]) => [...connectors].sort((a, b) => rank(a) - rank(b));
 
 /** Groups connectors. Returns the families in alphabetical order, and the connectors without a family. */
-export function familiesOf(connectors: readonly Connector[]): { families: Family[]; others: Connector[] } {
+export function groupByFamily(connectors: readonly Connector[]): { families: Family[]; others: Connector[] } {
   const groups = new Map<string, Connector[]>();
   for (const connector of connectors) {
-    const id = providerOf(connector);
+    const id = getProvider(connector);
     const group = groups.get(id);
     if (group) group.push(connector);
     else groups.set(id, [connector]);
   }
   const names = new Map<string, string>();
   for (const [id, group] of groups) {
-    const name = FAMILY_NAMES[id] ?? commonName(group);
+    const name = FAMILY_NAMES[id] ?? findCommonName(group);
     if (group.length >= MIN_FAMILY_SIZE && name !== "") names.set(id, name);
   }
-  const familyIdOf = (connector: Connector) =>
+  const getFamilyId = (connector: Connector) =>
     // Also by the first word of the name: "Amazon S3" has the identifier `s3`.
-    [providerOf(connector), resolveAlias(wordsOf(connector)[0]?.toLowerCase() ?? "")].find((id) => names.has(id));
+    [getProvider(connector), resolveAlias(splitName(connector)[0]?.toLowerCase() ?? "")].find((id) => names.has(id));
   const families = [...names].map(([id, name]) => {
-    const members = sortByRank(connectors.filter((connector) => familyIdOf(connector) === id));
+    const members = sortByRank(connectors.filter((connector) => getFamilyId(connector) === id));
     return { id, name, image: members.find((member) => member.name === name)?.image, connectors: members };
   });
   return {
     families: families.sort((a, b) => a.name.localeCompare(b.name, "en")),
-    others: sortByRank(connectors.filter((connector) => familyIdOf(connector) === undefined)),
+    others: sortByRank(connectors.filter((connector) => getFamilyId(connector) === undefined)),
   };
 }
 
 /** Returns the common first words of the connectors' names; empty if there are none. */
-function commonName(group: readonly Connector[]): string {
+function findCommonName(group: readonly Connector[]): string {
   const words: string[] = [];
   for (let matching = group, share = FIRST_WORD_SHARE; ; share = NEXT_WORD_SHARE) {
     const counts = new Map<string, Connector[]>();
     for (const connector of matching) {
-      const word = wordsOf(connector)[words.length] ?? "";
+      const word = splitName(connector)[words.length] ?? "";
       const group = counts.get(word);
       if (group) group.push(connector);
       else counts.set(word, [connector]);

@@ -13,7 +13,7 @@ const PARAMETERS = ["q", "page"] as const;
 
 export function FamilyView({ id }: { id: string }) {
   const query = usePlatformsQuery();
-  const { values, hrefOf, change } = useUrlState(PARAMETERS);
+  const { values, getHref, change } = useUrlState(PARAMETERS);
   const family = query.data?.families.find((candidate) => candidate.id === id);
   const matches = family && (values.q ? createSearch(family.connectors)(values.q) : family.connectors);
   const name = family?.name ?? id;
@@ -35,11 +35,11 @@ export function FamilyView({ id }: { id: string }) {
       <QueryView query={query} name="connectors" rows={8}>
         {() =>
           matches && matches.length > 0 ? (
-            <PagedCards connectors={matches} page={positiveInteger(values.page) ?? 1} hrefOf={hrefOf} />
+            <PagedCards connectors={matches} page={positiveInteger(values.page) ?? 1} getHref={getHref} />
           ) : (
             <EmptyState title={matches ? "No connectors match" : "The catalog has no such connector family"}>
               {matches ? (
-                <Link href={hrefOf({ q: undefined })}>Show all of them</Link>
+                <Link href={getHref({ q: undefined })}>Show all of them</Link>
               ) : (
                 <Link href="/connectors">Show all connectors</Link>
               )}

@@ -22,7 +22,11 @@ interface Props {
 }
 
 /** Returns a validation error unless the text is a platform, may become one, or the platforms are not loaded. */
-export function platformFault(platforms: Platforms | undefined, text: string, isTyping: boolean): string | undefined {
+export function findPlatformFault(
+  platforms: Platforms | undefined,
+  text: string,
+  isTyping: boolean,
+): string | undefined {
   const query = text.trim();
   if (!platforms || query === "" || findPlatform(platforms, query)) return undefined;
   if (platforms.find(query).length === 0) return `The catalog has no platform “${query}”.`;
@@ -58,7 +62,7 @@ export function PlatformField({ text, platforms, hint, fault, onInput, onChoose,
           : undefined
       }
       hint={hint}
-      fault={platforms && text.trim() !== "" && !selected ? platformFault(platforms, text, isFocused) : fault}
+      fault={platforms && text.trim() !== "" && !selected ? findPlatformFault(platforms, text, isFocused) : fault}
       onInput={onInput}
       onChoose={onChoose}
       onFocusChange={(hasFocus) => {

@@ -3,7 +3,7 @@
 import type { Connector } from "connector-vault/slim";
 
 /** Splits a text into words, in lower case and without accents. */
-const wordsOf = (text: string): string[] =>
+const splitWords = (text: string): string[] =>
   text
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
@@ -21,10 +21,10 @@ const matchScore = (word: string, candidate: string) =>
 export function createSearch(connectors: readonly Connector[]): (text: string) => readonly Connector[] {
   const entries = connectors.map((connector) => ({
     connector,
-    words: [...new Set(wordsOf(`${connector.platform} ${connector.name}`))],
+    words: [...new Set(splitWords(`${connector.platform} ${connector.name}`))],
   }));
   return (text) => {
-    const searchWords = wordsOf(text);
+    const searchWords = splitWords(text);
     if (searchWords.length === 0) return text.trim() === "" ? connectors : [];
     const exact = text.trim().toLowerCase();
     const matches = entries.flatMap(({ connector, words }) => {

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/preact-query";
 import type { Connector } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
-import { type Family, familiesOf } from "./families";
+import { type Family, groupByFamily } from "./families";
 import { createSearch } from "./platform-search";
 
 const PAGE_SIZE = 500;
@@ -26,7 +26,7 @@ function indexPlatforms(connectors: Connector[]): Platforms {
     byName: new Map(connectors.map((connector) => [connector.platform, connector])),
     find: createSearch(connectors),
     categories: [...counts].sort(([a], [b]) => a.localeCompare(b, "en")),
-    ...familiesOf(connectors),
+    ...groupByFamily(connectors),
   };
 }
 

@@ -27,7 +27,7 @@ export function ConnectorsView() {
 
 function Catalog() {
   const { vault } = useSession();
-  const { values, hrefOf, change } = useUrlState(PARAMETERS);
+  const { values, getHref, change } = useUrlState(PARAMETERS);
   const filters: ConnectorFilters = {
     ...(values.q && { q: values.q }),
     ...(values.category && { category: values.category }),
@@ -80,17 +80,17 @@ function Catalog() {
           {({ rows, total, pages, page }) => (
             <>
               {rows.length === 0 ? (
-                <NoRows isPast={total > 0} href={total > 0 ? hrefOf({ page: undefined }) : "/connectors"} />
+                <NoRows isPast={total > 0} href={total > 0 ? getHref({ page: undefined }) : "/connectors"} />
               ) : (
                 <ConnectorCards label="Connectors" connectors={rows} />
               )}
-              <NumberedPager page={page} pages={pages} hrefOf={hrefOf} />
+              <NumberedPager page={page} pages={pages} getHref={getHref} />
             </>
           )}
         </QueryView>
       ) : (
         <QueryView query={allPlatforms} name="connectors" rows={8}>
-          {(platforms) => <CatalogOverview platforms={platforms} page={request.page} hrefOf={hrefOf} />}
+          {(platforms) => <CatalogOverview platforms={platforms} page={request.page} getHref={getHref} />}
         </QueryView>
       )}
       <Snippet

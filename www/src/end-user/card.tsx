@@ -4,7 +4,7 @@ import { accountName } from "../components/account-name";
 import { Logo } from "../components/logo";
 import { RelativeTime } from "../components/relative-time";
 import { useSession } from "../session/session";
-import { ConnectButton, useMayConnect } from "./connect";
+import { ConnectButton, useCanConnect } from "./connect";
 import { Disconnect } from "./disconnect";
 import { EditTags } from "./edit-tags";
 import { usePlatform } from "./hooks";
@@ -18,7 +18,7 @@ const STATE_LABELS: Record<ConnectionState, [label: string, advice: string | und
 };
 
 /** Converts a platform identifier to a name, for platforms that are not in the catalog. */
-const titleCase = (platform: string) =>
+const toTitleCase = (platform: string) =>
   platform
     .split("-")
     .map((label) => label.charAt(0).toUpperCase() + label.slice(1))
@@ -34,7 +34,7 @@ interface Props {
 
 export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
   const { may } = useSession();
-  const mayConnect = useMayConnect();
+  const canConnect = useCanConnect();
   const connector = usePlatform(connection);
   const [dialog, setDialog] = useState<"tags" | "disconnect">();
   const card = useRef<HTMLLIElement>(null);
@@ -42,7 +42,7 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
     if (isSelected) card.current?.scrollIntoView({ block: "center" });
   }, [isSelected]);
   const { id, platform, name, state, tags, active, createdAt, account } = connection;
-  const platformName = connector?.name ?? titleCase(platform);
+  const platformName = connector?.name ?? toTitleCase(platform);
   // An inactive connection was switched off, unless it failed.
   const [label, advice, tone] = active || state === "failed" ? STATE_LABELS[state] : ["Switched off", undefined, ""];
   const closeDialog = () => setDialog(undefined);
@@ -69,8 +69,8 @@ export function Card({ connection, Heading, isSelected, onRemoved }: Props) {
             {label}
           </span>
         </p>
-        {advice !== undefined && !(state === "failed" && mayConnect) && <p class="muted small">{advice}</p>}
-        {state === "failed" && mayConnect && (
+        {advice !== undefined && !(state === "failed" && canConnect) && <p class="muted small">{advice}</p>}
+        {state === "failed" && canConnect && (
           <ConnectButton target={{ connection: id }} label={`Connect again: ${platformName}`}>
             Connect again
           </ConnectButton>

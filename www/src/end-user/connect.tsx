@@ -12,7 +12,7 @@ const CONNECTIONS_PATH = "/connections";
 /** The query parameter of the return URL that contains the attempt's id. */
 const ATTEMPT_PARAMETER = "connect";
 
-export function useMayConnect(): boolean {
+export function useCanConnect(): boolean {
   const { may } = useSession();
   return may("connections:connect") && may("catalog:read");
 }

@@ -2,11 +2,11 @@ import { NotFoundError, PreconditionError, type Connection } from "connector-vau
 import { useState } from "preact/hooks";
 import { Confirm } from "../components/confirm";
 import { describeError } from "../components/error-message";
-import { pageHeading } from "../components/page";
+import { findPageHeading } from "../components/page";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useConnectionCache } from "../connections/cache";
 import { useSession } from "../session/session";
-import { useMayConnect } from "./connect";
+import { useCanConnect } from "./connect";
 
 interface Props {
   connection: Connection;
@@ -19,7 +19,7 @@ interface Props {
 /** A dialog that deletes a connection after confirmation, unless the connection has changed in the meantime. */
 export function Disconnect({ connection, platformName, onClose, onDone }: Props) {
   const { vault } = useSession();
-  const mayConnect = useMayConnect();
+  const canConnect = useCanConnect();
   const { update, remove } = useConnectionCache();
   const [current, setCurrent] = useState(connection);
   const finish = (message: string) => {
@@ -54,11 +54,11 @@ export function Disconnect({ connection, platformName, onClose, onDone }: Props)
         `${describeError(error)} It may still be connected. Try again.`
       }
       onClose={onClose}
-      fallbackFocus={pageHeading}
+      fallbackFocus={findPageHeading}
     >
       <p class="break-words">
         <strong>{platformName}</strong> will no longer be connected. You can connect it again{" "}
-        {mayConnect ? "here" : "where you got your link"}.
+        {canConnect ? "here" : "where you got your link"}.
       </p>
       {deletion.error instanceof PreconditionError && (
         <p class="note" data-tone="warn" role="alert">

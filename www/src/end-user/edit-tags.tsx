@@ -1,7 +1,7 @@
 import type { Connection } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Modal } from "../components/modal";
-import { pageHeading } from "../components/page";
+import { findPageHeading } from "../components/page";
 import { useConnectionCache } from "../connections/cache";
 import { DiscardChanges } from "../connections/discard-changes";
 import { dropDraft, hasDraft } from "../connections/drafts";
@@ -31,7 +31,7 @@ export function EditTags({ connection, title, onClose, onGone }: Props) {
     onClose();
   };
   return (
-    <Modal title={title} kind="form" onClose={close} fallbackFocus={pageHeading}>
+    <Modal title={title} kind="form" onClose={close} fallbackFocus={findPageHeading}>
       <Tags connection={connection} onGone={handleGone} />
       {isLeaving && (
         <DiscardChanges onKeep={() => setLeaving(false)} onDiscard={discard}>

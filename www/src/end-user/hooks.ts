@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/preact-query";
 import type { Connection, Connector } from "connector-vault/slim";
 import { CATALOG_FRESH_MS, useSession } from "../session/session";
 
-const ROWS = 50;
+const PAGE_SIZE = 50;
 
 /** Loads the end user's active or inactive connections, page by page. */
 export function useOwnConnections(active: boolean) {
@@ -11,7 +11,7 @@ export function useOwnConnections(active: boolean) {
     queryKey: ["connections", "own", active],
     queryFn: async ({ pageParam, signal }) => {
       const { rows, total, after } = await vault.connections.list(
-        { active, include: "account", limit: ROWS, ...(pageParam && { after: pageParam }) },
+        { active, include: "account", limit: PAGE_SIZE, ...(pageParam && { after: pageParam }) },
         { signal },
       );
       return { rows, total, after };

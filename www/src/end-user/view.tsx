@@ -8,7 +8,7 @@ import { pluralize } from "../components/pluralize";
 import { ShowOlder } from "../components/show-older";
 import { useSession } from "../session/session";
 import { Card } from "./card";
-import { ConnectButton, ConnectOutcome, useMayConnect } from "./connect";
+import { ConnectButton, ConnectOutcome, useCanConnect } from "./connect";
 import { useOwnConnections } from "./hooks";
 import "./end-user.css";
 
@@ -26,7 +26,7 @@ export function EndUserView({ selectedId }: { selectedId: string | undefined }) 
 }
 
 function Connections({ selectedId }: { selectedId: string | undefined }) {
-  const mayConnect = useMayConnect();
+  const canConnect = useCanConnect();
   const [notice, setNotice] = useState<string>();
   /** Connections that the user has removed here. The cached lists still contain them. */
   const [removedIds, setRemovedIds] = useState<ReadonlySet<string>>(new Set());
@@ -34,15 +34,16 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
   const inactiveQuery = useOwnConnections(false);
   const queries = [activeQuery, inactiveQuery];
   const allRows = (query: typeof activeQuery) => query.data?.pages.flatMap(({ rows }) => rows) ?? [];
-  const rowsOf = (query: typeof activeQuery) => allRows(query).filter(({ id }) => !removedIds.has(id));
+  const collectRows = (query: typeof activeQuery) => allRows(query).filter(({ id }) => !removedIds.has(id));
   const isLoaded = activeQuery.data !== undefined && inactiveQuery.data !== undefined;
   const total = isLoaded
     ? queries.reduce(
-        (sum, query) => sum + (query.data?.pages.at(-1)?.total ?? 0) - allRows(query).length + rowsOf(query).length,
+        (sum, query) =>
+          sum + (query.data?.pages.at(-1)?.total ?? 0) - allRows(query).length + collectRows(query).length,
         0,
       )
     : undefined;
-  const rows = queries.flatMap(rowsOf);
+  const rows = queries.flatMap(collectRows);
   const failedRows = rows.filter(({ state }) => state === "failed");
   const otherRows = rows.filter(({ state }) => state !== "failed");
   const failedQuery = queries.find(({ error, isFetching }) => error && !isFetching);
@@ -80,7 +81,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
     <Page
       title="Your connections"
       count={total !== undefined && total > 0 && pluralize(total, "connection")}
-      actions={mayConnect && <ConnectButton>Connect an account</ConnectButton>}
+      actions={canConnect && <ConnectButton>Connect an account</ConnectButton>}
     >
       <div class="end-user">
         <div role="status">
@@ -114,7 +115,7 @@ function Connections({ selectedId }: { selectedId: string | undefined }) {
         {total === 0 && (
           <EmptyState title="Nothing is connected yet">
             <p>
-              {mayConnect
+              {canConnect
                 ? "Connected accounts appear here."
                 : "Go back to where you got this link, and connect something there. It will appear here."}
             </p>

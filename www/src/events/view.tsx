@@ -3,7 +3,7 @@ import type { EventFilters, EventType, VaultEvent } from "connector-vault/slim";
 import { useEffect, useState } from "preact/hooks";
 import { Link } from "wouter-preact";
 import { describeError } from "../components/error-message";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { Log } from "../components/log";
 import { Logo } from "../components/logo";
 import { Page } from "../components/page";
@@ -36,7 +36,7 @@ const PROBLEM_TYPES: readonly EventType[] = [
 /** Filter options for several event types. */
 const TYPE_GROUPS: Record<string, readonly EventType[]> = { problems: PROBLEM_TYPES };
 
-function filtersOf({ type, connection }: { type?: string; connection?: string }): EventFilters {
+function parseFilters({ type, connection }: { type?: string; connection?: string }): EventFilters {
   const types = type === undefined ? undefined : (TYPE_GROUPS[type] ?? [type as EventType]);
   return { ...(types && { types }), ...(connection && { connection }) };
 }
@@ -45,7 +45,7 @@ function filtersOf({ type, connection }: { type?: string; connection?: string })
 export function EventsView() {
   const { vault } = useSession();
   const { values, change } = useUrlState(PARAMETERS);
-  const filters = filtersOf(values);
+  const filters = parseFilters(values);
   const faults = vault.events.validateList(filters);
   const [isFollowing, setFollowing] = useState(true);
   return (
@@ -69,14 +69,14 @@ export function EventsView() {
               (type) => [type, eventLabel(type)] as const,
             ),
           ]}
-          fault={faultAt(faults, "types")}
+          fault={findFaultMessage(faults, "types")}
           onChange={(type) => change({ type })}
         />
         <SearchField
           label="Connection"
           placeholder="Connection ID"
           value={values.connection ?? ""}
-          fault={faultAt(faults, "connection")}
+          fault={findFaultMessage(faults, "connection")}
           maxLength={64}
           onChange={(connection) => change({ connection: connection.trim() }, { replace: true })}
         />

@@ -2,28 +2,28 @@
 import { useQuery, useQueryClient } from "@tanstack/preact-query";
 import type { Branding, NewBranding } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { Field, TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Logo } from "../components/logo";
 import { Modal } from "../components/modal";
 import { Notice } from "../components/notice";
-import { pageHeading } from "../components/page";
+import { findPageHeading } from "../components/page";
 import { QueryView } from "../components/query-view";
 import { SaveButtons } from "../components/save-buttons";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useValidatedForm } from "../components/use-validated-form";
-import { textColorOn } from "../connect/branding";
+import { chooseTextColor } from "../connect/branding";
 import { useSession } from "../session/session";
 import { readLogo } from "./logo-file";
 
-const KEY = ["branding"];
+const BRANDING_KEY = ["branding"];
 
 /** The current branding, and a form that changes it. */
 export function BrandingSection() {
   const { vault, may } = useSession();
   const client = useQueryClient();
-  const query = useQuery<Branding>({ queryKey: KEY, queryFn: ({ signal }) => vault.branding.get({ signal }) });
+  const query = useQuery<Branding>({ queryKey: BRANDING_KEY, queryFn: ({ signal }) => vault.branding.get({ signal }) });
   const [isEditing, setEditing] = useState(false);
   const [isSaved, setSaved] = useState(false);
   return (
@@ -47,12 +47,12 @@ export function BrandingSection() {
               </div>
             )}
             {isEditing && (
-              <Modal title="Your app" kind="form" onClose={() => setEditing(false)} fallbackFocus={pageHeading}>
+              <Modal title="Your app" kind="form" onClose={() => setEditing(false)} fallbackFocus={findPageHeading}>
                 <Form
                   branding={branding}
                   onClose={() => setEditing(false)}
                   onSaved={(saved) => {
-                    client.setQueryData(KEY, saved);
+                    client.setQueryData(BRANDING_KEY, saved);
                     setEditing(false);
                     setSaved(true);
                   }}
@@ -68,19 +68,19 @@ export function BrandingSection() {
 
 /** Shows the app as its users see it. Values that are not set come from the service's configuration. */
 function Preview({ name, logo, color, url }: Pick<Branding, "name" | "logo" | "color" | "url">) {
-  const textColor = color === null ? undefined : textColorOn(color);
+  const textColor = color === null ? undefined : chooseTextColor(color);
   return (
     <dl class="description-list">
       <dt>Name</dt>
       <dd class="app-preview">
         {logo !== null && <Logo name={name ?? ""} image={logo} size={32} isAppLogo />}
-        {name ?? <Default />}
+        {name ?? <DefaultValue />}
       </dd>
       {logo === null && (
         <>
           <dt>Logo</dt>
           <dd>
-            <Default />
+            <DefaultValue />
           </dd>
         </>
       )}
@@ -91,16 +91,16 @@ function Preview({ name, logo, color, url }: Pick<Branding, "name" | "logo" | "c
             {color}
           </span>
         ) : (
-          <Default />
+          <DefaultValue />
         )}
       </dd>
       <dt>Address</dt>
-      <dd>{url ?? <Default />}</dd>
+      <dd>{url ?? <DefaultValue />}</dd>
     </dl>
   );
 }
 
-const Default = () => <span class="muted">as the service is configured</span>;
+const DefaultValue = () => <span class="muted">as the service is configured</span>;
 
 interface FormProps {
   branding: Branding;
@@ -139,13 +139,13 @@ function Form({ branding, onClose, onSaved }: FormProps) {
       <TextField
         label="Name"
         value={values.name}
-        fault={faultAt(faults, "/name")}
+        fault={findFaultMessage(faults, "/name")}
         onInput={(name) => change({ name })}
       />
       <Field
         label="Logo"
         hint="Any image. It is stored as a small PNG image."
-        fault={logoFault ?? faultAt(faults, "/logo")}
+        fault={logoFault ?? findFaultMessage(faults, "/logo")}
       >
         {(attributes) => (
           <div class="app-preview">
@@ -169,7 +169,7 @@ function Form({ branding, onClose, onSaved }: FormProps) {
         placeholder="#1a2b3c"
         hint="Of buttons and links. The text on it is black or white, whichever is easier to read."
         value={values.color}
-        fault={faultAt(faults, "/color")}
+        fault={findFaultMessage(faults, "/color")}
         onInput={(color) => change({ color })}
       />
       <TextField
@@ -178,7 +178,7 @@ function Form({ branding, onClose, onSaved }: FormProps) {
         placeholder="https://app.example.com"
         hint="Pages at the end link to it if the request to connect has no return URL."
         value={values.url}
-        fault={faultAt(faults, "/url")}
+        fault={findFaultMessage(faults, "/url")}
         onInput={(url) => change({ url })}
       />
       {error && <FormError error={error} />}

@@ -1,6 +1,6 @@
 import type { AuthField, ConnectorDetail, NewOauthClient, OAuth2Method, OauthClient } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { Field, TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
@@ -15,7 +15,7 @@ import { useConnector } from "../connectors/hooks";
 import { PlatformField } from "../connectors/platform-field";
 import type { Platforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
-import { clientHref, clientNoun, DEFAULT_CLIENT, useInvalidateClients } from "./hooks";
+import { clientHref, describeClient, DEFAULT_CLIENT, useInvalidateClients } from "./hooks";
 import { RedirectUri } from "./redirect-uri";
 
 interface Props {
@@ -41,7 +41,7 @@ export function ClientDialog({ platform, platforms, onChoose, onClose, onSaved, 
   return (
     <Modal
       key={platform ?? ""}
-      title={platformName ? clientNoun(name, platformName) : "New OAuth client"}
+      title={platformName ? describeClient(name, platformName) : "New OAuth client"}
       kind="form"
       onClose={onClose}
       fallbackFocus={fallbackFocus}
@@ -60,7 +60,7 @@ export function ClientDialog({ platform, platforms, onChoose, onClose, onSaved, 
 function PlatformChoice({ platforms, onChoose }: Pick<Props, "platforms" | "onChoose">) {
   const [text, setText] = useState("");
   // Offer only platforms with OAuth. Others can't have a client.
-  const withOauth = platforms && {
+  const oauthPlatforms = platforms && {
     ...platforms,
     find: (query: string) => platforms.find(query).filter(({ oauth }) => oauth),
   };
@@ -77,7 +77,7 @@ function PlatformChoice({ platforms, onChoose }: Pick<Props, "platforms" | "onCh
         isRequired
         autofocus
         text={text}
-        platforms={withOauth}
+        platforms={oauthPlatforms}
         hint="Platforms that users connect to through OAuth."
         onInput={setText}
         onChoose={onChoose}
@@ -105,7 +105,7 @@ function ConnectorForm({ platform, ...rest }: FormProps) {
             <Suggestions
               title={`The catalog has no platform “${platform}”`}
               suggestions={found.suggestions}
-              hrefOf={(suggestion) => clientHref(suggestion)}
+              getHref={(suggestion) => clientHref(suggestion)}
             />
           );
         const methods = found.authMethods.filter(isOauth);
@@ -186,7 +186,7 @@ function toClient(values: FormValues, fields: readonly AuthField[], previous: Oa
 
 function RegistrationHint({ connector }: { connector: ConnectorDetail }) {
   const { name, documentationUrl, authMethods } = connector;
-  const hosts = authMethods.filter(isOauth).map(({ authorizationUrl }) => hostOf(authorizationUrl));
+  const hosts = authMethods.filter(isOauth).map(({ authorizationUrl }) => parseHost(authorizationUrl));
   const page = hosts.map((host) => REGISTRATION_PAGES[host]).find(Boolean);
   const url = page ?? documentationUrl;
   if (!url) return null;
@@ -203,7 +203,7 @@ function RegistrationHint({ connector }: { connector: ConnectorDetail }) {
 }
 
 /** Returns the host of a URL template up to its first variable; empty if there is none. */
-const hostOf = (url: string | null) => /^https:\/\/([^/?#{]+)/.exec(url ?? "")?.[1] ?? "";
+const parseHost = (url: string | null) => /^https:\/\/([^/?#{]+)/.exec(url ?? "")?.[1] ?? "";
 
 function ClientForm({
   platform,
@@ -295,7 +295,7 @@ function ClientForm({
           label="Method"
           value={values.authMethod}
           options={[["", "All OAuth methods"], ...methods.map(({ id }) => [id, id] as const)]}
-          fault={faultAt(faults, "/authMethod")}
+          fault={findFaultMessage(faults, "/authMethod")}
           onChange={(authMethod) => edit({ authMethod })}
         />
       )}
@@ -303,14 +303,14 @@ function ClientForm({
         label="Client ID"
         aria-required="true"
         value={values.clientId}
-        fault={faultAt(faults, "/clientId")}
+        fault={findFaultMessage(faults, "/clientId")}
         onInput={(clientId) => edit({ clientId })}
       />
       {!values.removesSecret && (
         <AuthFieldInput
           field={secretField}
           value={values.secret}
-          fault={faultAt(faults, "/clientSecret") ?? (isSubmitted ? secretFault : undefined)}
+          fault={findFaultMessage(faults, "/clientSecret") ?? (isSubmitted ? secretFault : undefined)}
           onInput={(secret) => edit({ secret })}
         />
       )}
@@ -361,14 +361,16 @@ function ClientForm({
             description: [field.description, "Leave this empty to ask each user."].filter(Boolean).join(" "),
           }}
           value={values.variables[field.name] ?? ""}
-          fault={isSubmitted ? (variableFault(field) ?? faultAt(faults, `/variables/${field.name}`)) : undefined}
+          fault={
+            isSubmitted ? (variableFault(field) ?? findFaultMessage(faults, `/variables/${field.name}`)) : undefined
+          }
           onInput={(value) => edit({ variables: { ...values.variables, [field.name]: value } })}
         />
       ))}
       <Field
         label="Authorization parameters (optional)"
         hint="Additional parameters of the authorization request, one per line, such as access_type=offline."
-        fault={parameterFault(faults)}
+        fault={findParameterFault(faults)}
       >
         {(attributes) => (
           <textarea
@@ -403,7 +405,7 @@ function findNameFault(name: string, existingNames: readonly string[]): string |
 }
 
 /** Returns the first error of a parameter, with the parameter's name, because all parameters share one field. */
-function parameterFault(faults: Parameters<typeof faultAt>[0]): string | undefined {
+function findParameterFault(faults: Parameters<typeof findFaultMessage>[0]): string | undefined {
   const prefix = "/authorizationParameters";
   const pointer = faults.find((fault) => fault.pointer?.startsWith(prefix))?.pointer;
   if (pointer === undefined) return undefined;
@@ -411,6 +413,6 @@ function parameterFault(faults: Parameters<typeof faultAt>[0]): string | undefin
     .slice(prefix.length + 1)
     .replaceAll("~1", "/")
     .replaceAll("~0", "~");
-  const message = faultAt(faults, pointer);
+  const message = findFaultMessage(faults, pointer);
   return name ? `${name}: ${message}` : message;
 }

@@ -1,7 +1,7 @@
 import { ConfirmRemoval } from "../components/confirm-removal";
 import { useSession } from "../session/session";
 import type { OauthClient } from "connector-vault/slim";
-import { clientNoun, useInvalidateClients } from "./hooks";
+import { describeClient, useInvalidateClients } from "./hooks";
 
 interface Props {
   client: OauthClient;
@@ -18,7 +18,7 @@ export function DeleteClient({ client, name, onDeleted, ...rest }: Props) {
   return (
     <ConfirmRemoval
       {...rest}
-      title={`Delete the ${clientNoun(client.name, name)}?`}
+      title={`Delete the ${describeClient(client.name, name)}?`}
       labels={{ cancel: "Keep it", confirm: "Delete OAuth client", pending: "Deleting…" }}
       remove={() => vault.oauthClients.delete(client.platform, { name: client.name })}
       hint="It may not have been deleted."

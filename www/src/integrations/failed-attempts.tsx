@@ -11,11 +11,11 @@ import { clientHref, DEFAULT_CLIENT } from "./hooks";
 const PAGE_SIZE = 10;
 
 interface Props {
-  nameOf: (platform: string) => string;
+  getName: (platform: string) => string;
 }
 
 /** Recent failed connect attempts, with their reasons and who must act. */
-export function FailedAttempts({ nameOf }: Props) {
+export function FailedAttempts({ getName }: Props) {
   const { vault, may } = useSession();
   const query = useInfiniteQuery({
     queryKey: ["attempts"],
@@ -45,7 +45,7 @@ export function FailedAttempts({ nameOf }: Props) {
       ) : (
         <ol class="clients" aria-labelledby="attempts-title">
           {rows.map((attempt) => (
-            <Attempt key={attempt.id} attempt={attempt} name={nameOf(attempt.platform)} />
+            <Attempt key={attempt.id} attempt={attempt} name={getName(attempt.platform)} />
           ))}
         </ol>
       )}

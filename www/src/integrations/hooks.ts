@@ -55,5 +55,5 @@ export const clientHref = (platform: string, name = DEFAULT_CLIENT) => {
 };
 
 /** Names a client in a sentence. */
-export const clientNoun = (name: string, platformName: string) =>
+export const describeClient = (name: string, platformName: string) =>
   name === DEFAULT_CLIENT ? `OAuth client for ${platformName}` : `OAuth client “${name}” for ${platformName}`;

@@ -5,20 +5,20 @@ import { Link, useLocation } from "wouter-preact";
 import { CopyButton } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
 import { Logo } from "../components/logo";
-import { Page, pageHeading } from "../components/page";
+import { Page, findPageHeading } from "../components/page";
 import { pluralize } from "../components/pluralize";
 import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
 import { Snippet } from "../components/snippet";
 import { useUrlState } from "../components/url-state";
-import { OPENED_HERE } from "../connections/table";
+import { OPENED_FROM_LIST } from "../connections/table";
 import { usePlatforms } from "../connectors/platforms";
 import { useSession } from "../session/session";
 import { BrandingSection } from "./branding";
 import { ClientDialog } from "./client-dialog";
 import { DeleteClient } from "./delete-client";
 import { FailedAttempts } from "./failed-attempts";
-import { clientHref, clientNoun, DEFAULT_CLIENT, useClients, useConnectorsNeedingClient } from "./hooks";
+import { clientHref, describeClient, DEFAULT_CLIENT, useClients, useConnectorsNeedingClient } from "./hooks";
 import { RedirectUri } from "./redirect-uri";
 import "./integrations.css";
 
@@ -41,9 +41,9 @@ export function IntegrationsView() {
   const platforms = usePlatforms(query.isSuccess || query.isError);
   const [deleting, setDeleting] = useState<OauthClient>();
   const [notice, setNotice] = useState<Notice>();
-  const nameOf = (platform: string) => platforms?.byName.get(platform)?.name ?? platform;
-  const imageOf = (platform: string) => platforms?.byName.get(platform)?.image;
-  const maySet = may("clients:write");
+  const getName = (platform: string) => platforms?.byName.get(platform)?.name ?? platform;
+  const getImage = (platform: string) => platforms?.byName.get(platform)?.image;
+  const canSet = may("clients:write");
   const close = () =>
     history.state?.openedHere
       ? history.back()
@@ -53,8 +53,8 @@ export function IntegrationsView() {
       title="Integrations"
       count={query.data && pluralize(query.data.length, "OAuth client")}
       actions={
-        maySet && (
-          <button type="button" class="primary" onClick={() => navigate(`${PATH}?new=1`, { state: OPENED_HERE })}>
+        canSet && (
+          <button type="button" class="primary" onClick={() => navigate(`${PATH}?new=1`, { state: OPENED_FROM_LIST })}>
             New OAuth client
           </button>
         )
@@ -69,7 +69,7 @@ export function IntegrationsView() {
       </div>
       <p>
         An OAuth client is the registration of your app at a platform. Users connect through it and see its name there.
-        {!maySet && ` Your ${noun} can read OAuth clients, but not change them.`}
+        {!canSet && ` Your ${noun} can read OAuth clients, but not change them.`}
       </p>
       <RedirectUri />
       <MissingClients clients={query.data} />
@@ -87,8 +87,8 @@ export function IntegrationsView() {
                   <ClientCard
                     key={`${client.platform}/${client.name}`}
                     client={client}
-                    name={nameOf(client.platform)}
-                    image={imageOf(client.platform)}
+                    name={getName(client.platform)}
+                    image={getImage(client.platform)}
                     onDelete={() => setDeleting(client)}
                   />
                 ))}
@@ -98,7 +98,7 @@ export function IntegrationsView() {
         }
       </QueryView>
       <BrandingSection />
-      <FailedAttempts nameOf={nameOf} />
+      <FailedAttempts getName={getName} />
       <Snippet
         call={{
           method: "GET",
@@ -106,7 +106,7 @@ export function IntegrationsView() {
           javascript: "const { rows, total } = await vault.oauthClients.list();",
         }}
       />
-      {query.data && maySet && (values.set !== undefined || values.new !== undefined) && (
+      {query.data && canSet && (values.set !== undefined || values.new !== undefined) && (
         <ClientDialog
           platform={values.set}
           name={values.client ?? DEFAULT_CLIENT}
@@ -116,23 +116,23 @@ export function IntegrationsView() {
           onChoose={(platform) => navigate(`${clientHref(platform)}&new=1`, { replace: true, state: history.state })}
           onClose={close}
           onSaved={({ platform, name, warnings = [] }) => {
-            const saved = `The ${clientNoun(name, nameOf(platform))} was saved.`;
-            setNotice({ text: [saved, ...warnings].join(" "), platform });
+            const savedText = `The ${describeClient(name, getName(platform))} was savedText.`;
+            setNotice({ text: [savedText, ...warnings].join(" "), platform });
             close();
           }}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {deleting && (
         <DeleteClient
           client={deleting}
-          name={nameOf(deleting.platform)}
+          name={getName(deleting.platform)}
           onClose={() => setDeleting(undefined)}
           onDeleted={() => {
-            setNotice({ text: `The ${clientNoun(deleting.name, nameOf(deleting.platform))} was deleted.` });
+            setNotice({ text: `The ${describeClient(deleting.name, getName(deleting.platform))} was deleted.` });
             setDeleting(undefined);
           }}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
     </Page>
@@ -144,16 +144,19 @@ function MissingClients({ clients }: { clients: readonly OauthClient[] | undefin
   const { may } = useSession();
   const { data } = useConnectorsNeedingClient();
   const [showsAll, setShowsAll] = useState(false);
-  const clientless = clients && data?.filter(({ platform }) => !clients.some((client) => client.platform === platform));
-  if (!clientless || clientless.length === 0) return null;
-  const visible = showsAll ? clientless : clientless.slice(0, MAX_SHOWN_MISSING);
+  const connectorsWithoutClient =
+    clients && data?.filter(({ platform }) => !clients.some((client) => client.platform === platform));
+  if (!connectorsWithoutClient || connectorsWithoutClient.length === 0) return null;
+  const visible = showsAll ? connectorsWithoutClient : connectorsWithoutClient.slice(0, MAX_SHOWN_MISSING);
   return (
     <section class="section" aria-labelledby="missing-title">
       <div class="title">
         <h2 id="missing-title">Missing</h2>
         <p class="muted">
-          {clientless.length === 1 ? "This platform is" : `These ${clientless.length} platforms are`} enabled for users,
-          but sign-in works only once you have set an OAuth client.
+          {connectorsWithoutClient.length === 1
+            ? "This platform is"
+            : `These ${connectorsWithoutClient.length} platforms are`}{" "}
+          enabled for users, but sign-in works only once you have set an OAuth client.
         </p>
       </div>
       <ul class="clients" id="missing" aria-labelledby="missing-title">
@@ -161,7 +164,7 @@ function MissingClients({ clients }: { clients: readonly OauthClient[] | undefin
           <li key={platform} class="card client">
             <ClientCardHeader platform={platform} name={name} image={image}>
               {may("clients:write") && (
-                <Link class="button" href={clientHref(platform)} state={OPENED_HERE} aria-label={`Set up ${name}`}>
+                <Link class="button" href={clientHref(platform)} state={OPENED_FROM_LIST} aria-label={`Set up ${name}`}>
                   Set up
                 </Link>
               )}
@@ -169,10 +172,10 @@ function MissingClients({ clients }: { clients: readonly OauthClient[] | undefin
           </li>
         ))}
       </ul>
-      {clientless.length > MAX_SHOWN_MISSING && (
+      {connectorsWithoutClient.length > MAX_SHOWN_MISSING && (
         <p>
           <button type="button" aria-expanded={showsAll} aria-controls="missing" onClick={() => setShowsAll(!showsAll)}>
-            {showsAll ? `Show the first ${MAX_SHOWN_MISSING} only` : `Show all ${clientless.length}`}
+            {showsAll ? `Show the first ${MAX_SHOWN_MISSING} only` : `Show all ${connectorsWithoutClient.length}`}
           </button>
         </p>
       )}
@@ -223,7 +226,7 @@ function ClientCard({ client, name, image, onDelete }: ClientCardProps) {
             <Link
               class="button"
               href={clientHref(platform, client.name)}
-              state={OPENED_HERE}
+              state={OPENED_FROM_LIST}
               aria-label={`Edit ${label}`}
             >
               Edit

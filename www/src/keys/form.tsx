@@ -1,6 +1,6 @@
 import type { ApiKeyWithSecret, Scope } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
@@ -75,14 +75,14 @@ function Form({ onClose, onCreated }: Omit<Props, "fallbackFocus">) {
         placeholder="Nightly export"
         hint="What the key is for."
         value={name}
-        fault={faultAt(faults, "/name")}
+        fault={findFaultMessage(faults, "/name")}
         onInput={(text) => edit(() => setName(text))}
       />
       <Select
         label="Expires"
         value={days}
         options={[["", longestLabel], ...LIFETIMES.filter(([days]) => Number(days) * DAY_MS < remainingMs)]}
-        fault={faultAt(faults, "/expiresAt")}
+        fault={findFaultMessage(faults, "/expiresAt")}
         onChange={(value) => edit(() => setDays(value))}
       />
       <ScopeCheckboxes

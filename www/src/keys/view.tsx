@@ -1,7 +1,7 @@
 import type { ApiKey, ApiKeyWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
 import { Notice } from "../components/notice";
-import { Page, pageHeading } from "../components/page";
+import { Page, findPageHeading } from "../components/page";
 import { pluralize } from "../components/pluralize";
 import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
@@ -14,7 +14,7 @@ import { KeyForm } from "./form";
 import { useKeys } from "./hooks";
 import "./keys.css";
 
-const TONES = { active: "good", expired: "", revoked: "" } as const;
+const STATE_TONES = { active: "good", expired: "", revoked: "" } as const;
 
 type Dialog =
   | { kind: "form" }
@@ -26,7 +26,7 @@ export function KeysView() {
   const query = useKeys();
   const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
-  const mayWrite = may("keys:write");
+  const canWrite = may("keys:write");
   const close = () => setDialog(undefined);
   const openDialog = (next: Dialog) => {
     setNotice(undefined);
@@ -41,7 +41,7 @@ export function KeysView() {
       title="API keys"
       count={isComplete && `${active.length} active`}
       actions={
-        mayWrite && (
+        canWrite && (
           <button type="button" class="primary" onClick={() => openDialog({ kind: "form" })}>
             New key
           </button>
@@ -51,14 +51,14 @@ export function KeysView() {
       <Notice>{notice}</Notice>
       <p>
         Programs send a key with each request. Secrets are shown once, when a key is created.
-        {!mayWrite && " Your key can list keys, but not change them."}
+        {!canWrite && " Your key can list keys, but not change them."}
       </p>
       <QueryView query={query} name="keys" rows={3}>
         {() => (
           <div class="section">
             <ul class="keys" aria-label="Active keys">
               {active.map((apiKey) => (
-                <Row key={apiKey.id} apiKey={apiKey} keys={keys} onOpenDialog={mayWrite ? openDialog : undefined} />
+                <Row key={apiKey.id} apiKey={apiKey} keys={keys} onOpenDialog={canWrite ? openDialog : undefined} />
               ))}
             </ul>
             {inactive.length > 0 && (
@@ -86,7 +86,7 @@ export function KeysView() {
         <KeyForm
           onClose={close}
           onCreated={(apiKey) => setDialog({ kind: "secret", apiKey })}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {dialog?.kind === "rotate" && (
@@ -94,7 +94,7 @@ export function KeysView() {
           apiKey={dialog.apiKey}
           onClose={close}
           onDone={(apiKey) => setDialog({ kind: "secret", apiKey })}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {dialog?.kind === "revoke" && (
@@ -106,11 +106,11 @@ export function KeysView() {
             setNotice("The key was revoked.");
             close();
           }}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {dialog?.kind === "secret" && (
-        <SecretDialog title="The new key" secret={dialog.apiKey.secret} onClose={close} fallbackFocus={pageHeading}>
+        <SecretDialog title="The new key" secret={dialog.apiKey.secret} onClose={close} fallbackFocus={findPageHeading}>
           Your program sends it in the header <code>x-service-secret</code>.
         </SecretDialog>
       )}
@@ -143,7 +143,7 @@ function Row({ apiKey, keys, onOpenDialog }: RowProps) {
               </span>{" "}
             </>
           )}
-          <span class="badge dot" data-tone={TONES[state]}>
+          <span class="badge dot" data-tone={STATE_TONES[state]}>
             {state}
           </span>
         </span>

@@ -16,7 +16,7 @@ interface Props {
   caption: string;
   heading: string;
   /** The heading of the column with the counts. Default: "Connections". */
-  counted?: string;
+  countHeading?: string;
   bars: readonly Bar[];
   total: number;
   /** Whether a full bar represents the total, so that the remainder is visible. */
@@ -39,7 +39,7 @@ export function formatShare(count: number, total: number): string {
 const barStyle = (size: number) => ({ "--size": String(size) }) as JSX.CSSProperties;
 
 // Has explicit roles, because browsers drop table semantics when CSS changes the layout.
-export function BarChart({ caption, heading, counted = "Connections", bars, total, hasTrack = false, id }: Props) {
+export function BarChart({ caption, heading, countHeading = "Connections", bars, total, hasTrack = false, id }: Props) {
   return (
     <table class={`charts-css bar show-labels chart${hasTrack ? " has-track" : ""}`} role="table" id={id}>
       <caption>{caption}</caption>
@@ -49,7 +49,7 @@ export function BarChart({ caption, heading, counted = "Connections", bars, tota
             {heading}
           </th>
           <th scope="col" role="columnheader">
-            {counted}, and their share of all
+            {countHeading}, and their share of all
           </th>
         </tr>
       </thead>

@@ -31,9 +31,9 @@ function RequestsOfKey() {
             <BarChart
               caption={`Requests per day (UTC) in the last ${DAYS} days`}
               heading="Day"
-              counted="Requests"
+              countHeading="Requests"
               total={counts.requests}
-              bars={barsOf(counts)}
+              bars={toBars(counts)}
             />
           )}
         </QueryView>
@@ -50,7 +50,7 @@ function RequestsOfKey() {
 }
 
 /** Returns one bar for each day, including days without requests. */
-function barsOf({ from, to, rows }: Usage): Bar[] {
+function toBars({ from, to, rows }: Usage): Bar[] {
   const counts = new Map(rows.map(({ day, requests }) => [day, requests]));
   const maxCount = Math.max(1, ...counts.values());
   const bars: Bar[] = [];

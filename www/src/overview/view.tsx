@@ -208,11 +208,11 @@ function Breakdown({ id, title, children }: { id: string; title: string; childre
 function ByPlatform({ summary: { total, platforms, otherPlatforms } }: { summary: ConnectionSummary }) {
   const names = usePlatforms()?.byName;
   const [showsAll, setShowsAll] = useState(false);
-  const visible = showsAll ? platforms : platforms.slice(0, MAX_SHOWN_PLATFORMS);
-  const hidden = platforms.slice(visible.length);
+  const visiblePlatforms = showsAll ? platforms : platforms.slice(0, MAX_SHOWN_PLATFORMS);
+  const hidden = platforms.slice(visiblePlatforms.length);
   const hiddenTotal = hidden.reduce((sum, row) => sum + row.total, otherPlatforms);
   const largest = platforms[0]?.total ?? 0;
-  const bars = visible.map((row) => {
+  const bars = visiblePlatforms.map((row) => {
     const connector = names?.get(row.platform);
     const name = connector?.name ?? row.platform;
     return bar(

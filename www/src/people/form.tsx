@@ -1,12 +1,12 @@
 import type { ConsoleSignIn, NewConsoleSignIn, Scope } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
 import { SaveButtons } from "../components/save-buttons";
 import { ScopeCheckboxes } from "../components/scope-checkboxes";
-import { type Provider, ProviderFields, providerRequest } from "../components/provider-fields";
+import { type Provider, ProviderFields, toProviderRequest } from "../components/provider-fields";
 import { Select } from "../components/select";
 import { useSingleFlight } from "../components/use-single-flight";
 import { useValidatedForm } from "../components/use-validated-form";
@@ -54,7 +54,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   const authentication =
     type === "oidc"
       ? {
-          ...providerRequest(provider),
+          ...toProviderRequest(provider),
           // Keep the OpenID scopes, for which this form has no field.
           ...(signIn?.scopes ? { scopes: signIn.scopes } : {}),
         }
@@ -81,7 +81,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
   );
   const setRole = (roleIndex: number, changes: Partial<Role>) =>
     edit(() => setRoles(roles.map((role, index) => (index === roleIndex ? { ...role, ...changes } : role))));
-  const rolesFault = faultAt(faults, "/roles");
+  const rolesFault = findFaultMessage(faults, "/roles");
   return (
     <form class="section" ref={form} onSubmit={submit(saving.run)} noValidate autocomplete="off">
       <Select
@@ -91,7 +91,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
           ["oidc", "Your OpenID provider"],
           ["access", "Cloudflare Access"],
         ]}
-        fault={faultAt(faults, "/type")}
+        fault={findFaultMessage(faults, "/type")}
         onChange={(value) => edit(() => setType(value === "access" ? "access" : "oidc"))}
       />
       {type === "oidc" ? (
@@ -108,7 +108,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
             aria-required="true"
             placeholder="acme.cloudflareaccess.com"
             value={teamDomain}
-            fault={faultAt(faults, "/teamDomain")}
+            fault={findFaultMessage(faults, "/teamDomain")}
             onInput={(text) => edit(() => setTeamDomain(text))}
           />
           <TextField
@@ -116,7 +116,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
             aria-required="true"
             hint="The AUD tag of the Access application in front of this service."
             value={audience}
-            fault={faultAt(faults, "/audience")}
+            fault={findFaultMessage(faults, "/audience")}
             onInput={(text) => edit(() => setAudience(text))}
           />
         </>
@@ -126,7 +126,7 @@ function Form({ signIn, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
         aria-required="true"
         hint="Its name, such as groups or email, or a JSON Pointer, such as /realm_access/roles."
         value={claim}
-        fault={faultAt(faults, "/claim")}
+        fault={findFaultMessage(faults, "/claim")}
         onInput={(text) => edit(() => setClaim(text))}
       />
       {roles.map(({ name, scopes }, index) => (

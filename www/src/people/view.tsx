@@ -7,7 +7,7 @@ import { ConfirmRemoval } from "../components/confirm-removal";
 import { CopyableCode } from "../components/copy-button";
 import { EmptyState } from "../components/empty-state";
 import { Notice } from "../components/notice";
-import { Page, pageHeading } from "../components/page";
+import { Page, findPageHeading } from "../components/page";
 import { QueryView } from "../components/query-view";
 import { RelativeTime } from "../components/relative-time";
 import { ShowOlder } from "../components/show-older";
@@ -28,7 +28,7 @@ export function PeopleView() {
   const client = useQueryClient();
   const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
-  const mayWrite = may("console:write");
+  const canWrite = may("console:write");
   const query = useQuery({
     queryKey: [...PEOPLE_KEY, "sign-in"],
     queryFn: async ({ signal }) => {
@@ -65,19 +65,19 @@ export function PeopleView() {
       <Notice>{notice}</Notice>
       <p>
         People sign in to the console with their own accounts instead of an API key.
-        {!mayWrite && ` Your ${noun} can view this, but not change it.`}
+        {!canWrite && ` Your ${noun} can view this, but not change it.`}
       </p>
       <QueryView query={query} name="sign-in" rows={2}>
         {(signIn) =>
           signIn ? (
             <div class="section">
-              <SignIn signIn={signIn} buttons={mayWrite ? signInButtons(signIn) : undefined} />
-              <Sessions onEnd={mayWrite ? (session) => openDialog({ kind: "end", session }) : undefined} />
+              <SignIn signIn={signIn} buttons={canWrite ? signInButtons(signIn) : undefined} />
+              <Sessions onEnd={canWrite ? (session) => openDialog({ kind: "end", session }) : undefined} />
             </div>
           ) : (
             <EmptyState title="Sign-in is off">
               Connect your OpenID provider or Cloudflare Access, and choose the scopes of each role.
-              {mayWrite && (
+              {canWrite && (
                 <div class="buttons">
                   <button type="button" class="primary" onClick={() => openDialog({ kind: "configure", signIn: null })}>
                     Set up sign-in
@@ -100,7 +100,7 @@ export function PeopleView() {
           signIn={dialog.signIn}
           onClose={close}
           onSaved={() => finish("Sign-in was saved.")}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {dialog?.kind === "off" && (
@@ -111,7 +111,7 @@ export function PeopleView() {
           hint="It may still be on."
           onClose={close}
           onDone={() => finish("Sign-in is off.")}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         >
           <p>This ends all sessions. People can then use the console only with an API key.</p>
         </ConfirmRemoval>
@@ -124,7 +124,7 @@ export function PeopleView() {
           hint="It may not have ended."
           onClose={close}
           onDone={() => finish("The session was ended.")}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         >
           <p class="break-words">
             <strong>{dialog.session.person}</strong> is signed out at once, and can sign in again as long as the

@@ -11,7 +11,7 @@ export interface ResponseHeader {
  * Returns all response headers of an operation, common ones last. `document` is the OpenAPI document as an Immutable.js
  * map.
  */
-export function headersOf(document: any, path: string, method: string): ResponseHeader[] {
+export function collectHeaders(document: any, path: string, method: string): ResponseHeader[] {
   const dereference = (value: any): any => {
     const reference: string | undefined = value?.get("$ref");
     return reference === undefined ? value : dereference(document.getIn(reference.replace(/^#\//, "").split("/")));

@@ -1,7 +1,7 @@
 // Customizes Swagger UI: adds an API key field and code samples, and hides secrets.
 import type { Component, Plugin, System } from "swagger-ui-dist/swagger-ui-es-bundle.js";
-import { headersOf } from "./headers";
-import { sessionSecret, usedSecret, useSecret } from "./session-key";
+import { collectHeaders } from "./headers";
+import { sessionSecret, requestSecret, useSecret } from "./session-key";
 
 const HEADER = "x-service-secret";
 
@@ -20,7 +20,7 @@ export function plugin({ React }: System): Plugin {
    */
   function KeyForm(system: any) {
     const [text, setText] = React.useState("");
-    const [usedKey, sessionKey] = [usedSecret(system), sessionSecret()];
+    const [usedKey, sessionKey] = [requestSecret(system), sessionSecret()];
     const submit = (event: Event) => {
       event.preventDefault();
       useSecret(system, usedKey === undefined ? text.trim() : undefined);
@@ -90,7 +90,7 @@ export function plugin({ React }: System): Plugin {
     h("div", { className }, h("div", { className: "opblock-section-header" }, h("h4", null, title)), ...content);
 
   /** A table of the response headers of an operation, each with its statuses. */
-  function headerTable(headers: ReturnType<typeof headersOf>) {
+  function headerTable(headers: ReturnType<typeof collectHeaders>) {
     const tableRow = (kind: string, ...texts: string[]) =>
       texts.map((text, index) => h(kind, { key: index, scope: kind === "th" ? "col" : undefined }, text));
     const row = ({ name, description, statuses }: (typeof headers)[number]) =>
@@ -109,7 +109,7 @@ export function plugin({ React }: System): Plugin {
       const document = props.specSelectors.specJson();
       const samples: Sample[] = document.getIn(["paths", props.path, props.method, "x-codeSamples"])?.toJS() ?? [];
       const sampleElements = samples.map((sample) => h(CodeSample, { key: sample.label, ...sample }));
-      const headers = headersOf(document, props.path, props.method);
+      const headers = collectHeaders(document, props.path, props.method);
       return h(
         React.Fragment,
         null,

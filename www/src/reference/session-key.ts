@@ -11,7 +11,7 @@ export function sessionSecret(): string | undefined {
   return state.kind === "in" ? state.session.secret : undefined;
 }
 
-export const usedSecret = ({ authSelectors }: System): string | undefined =>
+export const requestSecret = ({ authSelectors }: System): string | undefined =>
   authSelectors.authorized()?.getIn([SCHEME, "value"]);
 
 /** Sets the key for requests, or removes it if `value` is undefined. */
@@ -27,12 +27,12 @@ export function useSecret({ authActions, specSelectors }: System, value: string 
 /** Uses the session's key, now and after each change of the session. */
 export function followSession(system: System): void {
   let lastSecret: string | undefined;
-  const follow = () => {
+  const applySessionKey = () => {
     const secret = sessionSecret();
     // Keep a key that the user has entered until the session changes.
     if (secret !== lastSecret) useSecret(system, secret);
     lastSecret = secret;
   };
-  follow();
-  onSession(follow);
+  applySessionKey();
+  onSession(applySessionKey);
 }

@@ -10,17 +10,17 @@ export type Link = { token: string } | "damaged";
  */
 export const signedPattern = (prefix: string) =>
   new RegExp(`^${prefix}_(?:test|live)_[\\w-]+(?:\\.\\w{2})?\\.[\\w-]{43}$`);
-export const TOKEN = signedPattern("st");
-const START = /^#token(?:=|%3d)/i;
+export const TOKEN_PATTERN = signedPattern("st");
+const TOKEN_FRAGMENT_PREFIX = /^#token(?:=|%3d)/i;
 
 /** Reads the link and removes it from the URL. */
 export function takeLink(): Link | undefined {
   const { hash, pathname, search } = location;
-  const start = START.exec(hash)?.[0];
+  const start = TOKEN_FRAGMENT_PREFIX.exec(hash)?.[0];
   if (start === undefined) return undefined;
   history.replaceState(history.state, "", pathname + search);
   const token = hash.slice(start.length);
-  return TOKEN.test(token) ? { token } : "damaged";
+  return TOKEN_PATTERN.test(token) ? { token } : "damaged";
 }
 
 /** Calls `onOpen` when the user opens a link in the same page. */

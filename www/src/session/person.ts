@@ -3,7 +3,7 @@
 import { readStorage, writeStorage } from "../components/storage";
 
 /** The last sign-in in this browser, without secrets. The sign-in page offers it, with the account's name. */
-interface Remembered {
+interface LastSignIn {
   id: string;
   account: string;
   environment: string;
@@ -11,7 +11,7 @@ interface Remembered {
 
 const REMEMBERED_KEY = "connector-vault.sign-in";
 const RETURN_KEY = "connector-vault.return";
-const FRAGMENT = /^#sign-in=([\w-]{43,45})\.([0-9a-f-]{36}\.[\w-]{43,45})$/;
+const SIGN_IN_FRAGMENT = /^#sign-in=([\w-]{43,45})\.([0-9a-f-]{36}\.[\w-]{43,45})$/;
 
 /** A completed sign-in: its id, and the code to exchange for a token. */
 export interface CompletedSignIn {
@@ -21,7 +21,7 @@ export interface CompletedSignIn {
 
 /** Reads the completed sign-in, removes it from the URL, and restores the page from which it started. */
 export function takeSignIn(): CompletedSignIn | undefined {
-  const [, id, code] = FRAGMENT.exec(location.hash) ?? [];
+  const [, id, code] = SIGN_IN_FRAGMENT.exec(location.hash) ?? [];
   if (id === undefined || code === undefined) return undefined;
   const page = readStorage("sessionStorage", RETURN_KEY);
   writeStorage("sessionStorage", RETURN_KEY, undefined);
@@ -44,16 +44,16 @@ export async function exchange({ id, code }: CompletedSignIn): Promise<string | 
 }
 
 /** Stores how this browser signed in, for the next sign-in. */
-export const rememberSignIn = (signIn: Remembered) =>
+export const storeLastSignIn = (signIn: LastSignIn) =>
   writeStorage("localStorage", REMEMBERED_KEY, JSON.stringify(signIn));
 
-export const forgetSignIn = () => writeStorage("localStorage", REMEMBERED_KEY, undefined);
+export const clearLastSignIn = () => writeStorage("localStorage", REMEMBERED_KEY, undefined);
 
-export function rememberedSignIn(): Remembered | undefined {
+export function readLastSignIn(): LastSignIn | undefined {
   try {
     const { id, account, environment } = JSON.parse(
       readStorage("localStorage", REMEMBERED_KEY) ?? "null",
-    ) as Remembered;
+    ) as LastSignIn;
     return /^[\w-]{43,45}$/.test(id) ? { id, account, environment } : undefined;
   } catch {
     return undefined;
@@ -61,6 +61,6 @@ export function rememberedSignIn(): Remembered | undefined {
 }
 
 /** Stores the current page until the person returns from the provider. */
-export const rememberPage = () => writeStorage("sessionStorage", RETURN_KEY, location.pathname + location.search);
+export const storeReturnPage = () => writeStorage("sessionStorage", RETURN_KEY, location.pathname + location.search);
 
 export const isPersonToken = (secret: string | undefined) => secret?.startsWith("cs_") === true;

@@ -28,10 +28,10 @@ export interface Session extends Pick<ActiveSession, "vault" | "whoami"> {
 const Context = createContext<Session | undefined>(undefined);
 
 /** Returns the current session; undefined if the user is signed out. */
-export const useMaybeSession = () => useContext(Context);
+export const useOptionalSession = () => useContext(Context);
 
 export function useSession(): Session {
-  const session = useMaybeSession();
+  const session = useOptionalSession();
   if (!session) throw new Error("There is no session.");
   return session;
 }

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { describeError } from "../components/error-message";
-import { forgetSignIn, rememberedSignIn, rememberPage } from "./person";
+import { clearLastSignIn, readLastSignIn, storeReturnPage } from "./person";
 import { signIn, type Reason } from "./store";
 import { KEY_REJECTED, isUnauthorized } from "./vault";
 import "./sign-in.css";
@@ -24,7 +24,7 @@ const REASONS: Partial<Record<Reason, string>> = {
 export function SignIn({ reason, failure, onRetry }: Props) {
   const reasonText = reason && REASONS[reason];
   const [secret, setSecret] = useState("");
-  const [remembered, setRemembered] = useState(rememberedSignIn);
+  const [remembered, setRemembered] = useState(readLastSignIn);
   const [isBusy, setBusy] = useState(false);
   const [message, setMessage] = useState<string>();
   const input = useRef<HTMLInputElement>(null);
@@ -36,8 +36,8 @@ export function SignIn({ reason, failure, onRetry }: Props) {
   const submit = async (event: JSX.TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (isBusy) return;
-    const trimmed = secret.trim();
-    if (!trimmed) {
+    const trimmedKey = secret.trim();
+    if (!trimmedKey) {
       setMessage("Enter an API key.");
       input.current?.focus();
       return;
@@ -45,7 +45,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
     setBusy(true);
     setMessage(undefined);
     try {
-      await signIn(trimmed);
+      await signIn(trimmedKey);
     } catch (error) {
       setBusy(false);
       setMessage(isUnauthorized(error) ? KEY_REJECTED : describeError(error));
@@ -78,7 +78,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
         )}
         {remembered && (
           <>
-            <a class="button primary" href={`/sign-in/${remembered.id}`} onClick={rememberPage}>
+            <a class="button primary" href={`/sign-in/${remembered.id}`} onClick={storeReturnPage}>
               Sign in to {remembered.account} ({remembered.environment})
             </a>
             <p class="muted small">
@@ -87,7 +87,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
                 type="button"
                 class="link"
                 onClick={() => {
-                  forgetSignIn();
+                  clearLastSignIn();
                   setRemembered(undefined);
                 }}
               >

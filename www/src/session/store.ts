@@ -3,8 +3,8 @@
 import type { ConnectorVault, Whoami } from "connector-vault/slim";
 import { writeStorage, readStorage } from "../components/storage";
 import { onLink, takeLink, type Link } from "./link";
-import { type CompletedSignIn, exchange, isPersonToken, rememberSignIn, takeSignIn } from "./person";
-import { requestSecrets, setHolding, joinTabs, broadcast } from "./tabs";
+import { type CompletedSignIn, exchange, isPersonToken, storeLastSignIn, takeSignIn } from "./person";
+import { requestSecrets, setHoldsLock, joinTabs, broadcast } from "./tabs";
 import { isUnauthorized, openVault } from "./vault";
 
 const SECRET_KEY = "connector-vault.secret";
@@ -52,12 +52,12 @@ export function onSession(listener: () => void): () => void {
 
 function setState(next: State) {
   state = next;
-  setHolding(next.kind === "in");
+  setHoldsLock(next.kind === "in");
   for (const listener of [...listeners]) listener();
 }
 
 /** Values of `untilSignOut`, by the function that creates them. */
-let memoized = new Map<() => unknown, unknown>();
+let valuesUntilSignOut = new Map<() => unknown, unknown>();
 
 /**
  * Returns a function that returns the same value until the user signs out. The value survives an expired key, so
@@ -65,8 +65,8 @@ let memoized = new Map<() => unknown, unknown>();
  */
 export function untilSignOut<Value>(create: () => Value): () => Value {
   return () => {
-    if (!memoized.has(create)) memoized.set(create, create());
-    return memoized.get(create) as Value;
+    if (!valuesUntilSignOut.has(create)) valuesUntilSignOut.set(create, create());
+    return valuesUntilSignOut.get(create) as Value;
   };
 }
 
@@ -134,19 +134,19 @@ async function restoreSession(options: StartOptions): Promise<void> {
   setState({ kind: "opening" });
   try {
     const { current, isOwn, reason } = await findSession(options);
-    const offeredSession = await openOffered(options.link, current);
+    const linkSession = await openLinkSession(options.link, current);
     if (isSuperseded()) return;
     const notice =
-      options.link === undefined || offeredSession
+      options.link === undefined || linkSession
         ? undefined
         : options.link === "damaged"
           ? "link-damaged"
           : "link-refused";
-    if (current && offeredSession !== current && !(offeredSession && isSameIdentity(current, offeredSession))) {
-      enterSession(current, { notice, ...(offeredSession && { link: offeredSession }) });
+    if (current && linkSession !== current && !(linkSession && isSameIdentity(current, linkSession))) {
+      enterSession(current, { notice, ...(linkSession && { link: linkSession }) });
       if (isOwn) broadcast("resumed");
-    } else if (offeredSession) {
-      enterSession(offeredSession);
+    } else if (linkSession) {
+      enterSession(linkSession);
       broadcast("signed-in");
     } else leaveSession(notice ?? reason);
   } catch (failure) {
@@ -172,7 +172,7 @@ async function findSession({
   return { isOwn: false, reason };
 }
 
-async function openOffered(
+async function openLinkSession(
   link: Link | undefined,
   current: ActiveSession | undefined,
 ): Promise<ActiveSession | undefined> {
@@ -210,8 +210,8 @@ async function completeSignIn(completed: CompletedSignIn): Promise<void> {
     if (isSuperseded()) return;
     if (session === undefined) return await restoreSession({ stored: storedSecret(), reason: "sign-in-refused" });
     const { account, environment } = session.whoami;
-    rememberSignIn({ id: completed.id, account, environment });
-    memoized = new Map();
+    storeLastSignIn({ id: completed.id, account, environment });
+    valuesUntilSignOut = new Map();
     enterSession(session);
     broadcast("signed-in");
   } catch (failure) {
@@ -227,14 +227,14 @@ async function openLink(link: Link): Promise<void> {
   const { session: current } = state;
   const isSuperseded = startAction();
   let notice: Reason = link === "damaged" ? "link-damaged" : "link-refused";
-  const offeredSession = await openOffered(link, current).catch(() => {
+  const linkSession = await openLinkSession(link, current).catch(() => {
     notice = "link-untried";
     return undefined;
   });
-  if (isSuperseded() || offeredSession === current) return;
-  if (offeredSession === undefined) setState({ kind: "in", session: current, notice });
-  else if (isSameIdentity(current, offeredSession)) enterSession(offeredSession);
-  else setState({ kind: "in", session: current, link: offeredSession });
+  if (isSuperseded() || linkSession === current) return;
+  if (linkSession === undefined) setState({ kind: "in", session: current, notice });
+  else if (isSameIdentity(current, linkSession)) enterSession(linkSession);
+  else setState({ kind: "in", session: current, link: linkSession });
 }
 
 /** Signs in with a key. Throws the service's error if the key is rejected. */
@@ -275,13 +275,13 @@ export async function openOtherEnvironment(secret?: string): Promise<boolean> {
   }
   storeOtherSecret(current.secret);
   // Discard unsaved input, which belongs to the previous environment.
-  memoized = new Map();
+  valuesUntilSignOut = new Map();
   enterSession(session);
   return true;
 }
 
 /** Ends this tab's sessions of people at the service. Ignores failures, because the browser deletes their tokens. */
-function endAtService() {
+function endPersonSessions() {
   const secrets = [state.kind === "in" ? state.session.secret : storedSecret(), otherSecret()];
   for (const secret of new Set(secrets))
     if (secret !== undefined && isPersonToken(secret))
@@ -291,8 +291,8 @@ function endAtService() {
 }
 
 function endSession() {
-  endAtService();
-  memoized = new Map();
+  endPersonSessions();
+  valuesUntilSignOut = new Map();
   storeOtherSecret(undefined);
   leaveSession(isToken(storedSecret()) ? "link-left" : "signed-out");
 }
@@ -317,7 +317,7 @@ export function decideOnLink(isOpened: boolean): void {
     setState({ kind: "in", session: state.session });
     return;
   }
-  memoized = new Map();
+  valuesUntilSignOut = new Map();
   enterSession(state.link);
 }
 

@@ -2,7 +2,7 @@
 // writing it to shared storage, so the session ends with its last tab. A BroadcastChannel reaches only pages of the
 // same origin, and the Content-Security-Policy allows only our own scripts there.
 
-const NAME = "connector-vault.session";
+const CHANNEL_NAME = "connector-vault.session";
 /** The timeout for replies of all counted tabs, which may be busy or frozen. */
 const TIMEOUT_MS = 1_000;
 /** The timeout if tabs can't be counted, because browsers have no locks without TLS. */
@@ -24,7 +24,7 @@ export interface Tab {
   onSignedOut(): void;
 }
 
-const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel(NAME) : undefined;
+const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel(CHANNEL_NAME) : undefined;
 const send = (message: Message) => channel?.postMessage(message);
 const listen = (handle: (message: Message) => void) => {
   const onMessage = ({ data }: MessageEvent<Message | null>) => data && handle(data);
@@ -51,20 +51,20 @@ export function joinTabs(tab: Tab): void {
 }
 
 /** Notifies the other tabs as soon as this tab holds its lock, so that they can count its session. */
-export const broadcast = (kind: "signed-in" | "signed-out" | "resumed") => void granted.then(() => send({ kind }));
+export const broadcast = (kind: "signed-in" | "signed-out" | "resumed") => void lockAcquired.then(() => send({ kind }));
 
 /** Requests the secrets of the other tabs' sessions. Returns them, most recently used tab first. */
 export async function requestSecrets(): Promise<string[]> {
-  const holders = await countSessionTabs();
-  if (channel === undefined || holders === 0) return [];
+  const lockHolders = await countSessionTabs();
+  if (channel === undefined || lockHolders === 0) return [];
   const from = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const replies: Extract<Message, { kind: "reply" }>[] = [];
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, holders === undefined ? TIMEOUT_WITHOUT_LOCKS_MS : TIMEOUT_MS);
+    const timer = setTimeout(resolve, lockHolders === undefined ? TIMEOUT_WITHOUT_LOCKS_MS : TIMEOUT_MS);
     const ignore = listen((message) => {
       if (message.kind !== "reply" || message.to !== from) return;
       replies.push(message);
-      if (replies.length !== holders) return;
+      if (replies.length !== lockHolders) return;
       clearTimeout(timer);
       ignore();
       resolve();
@@ -78,27 +78,27 @@ export async function requestSecrets(): Promise<string[]> {
 async function countSessionTabs(): Promise<number | undefined> {
   if (!("locks" in navigator)) return undefined;
   const state = await navigator.locks.query().catch(() => undefined);
-  return state?.held?.filter(({ name }) => name === NAME).length;
+  return state?.held?.filter(({ name }) => name === CHANNEL_NAME).length;
 }
 
 let release: (() => void) | undefined;
-let granted: Promise<void> = Promise.resolve();
+let lockAcquired: Promise<void> = Promise.resolve();
 
 /**
  * Acquires or releases the lock of a tab with a session, which lets other tabs count the session. The lock also
  * prevents the browser from freezing the tab.
  */
-export function setHolding(isHolding: boolean): void {
+export function setHoldsLock(isHolding: boolean): void {
   if (isHolding === (release !== undefined)) return;
   release?.();
   release = undefined;
   if (!isHolding || !("locks" in navigator)) return;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  granted = new Promise((resolve) => {
+  const lockReleased = new Promise<void>((resolve) => (release = resolve));
+  lockAcquired = new Promise((resolve) => {
     const holdLock = () => {
       resolve();
-      return released;
+      return lockReleased;
     };
-    navigator.locks.request(NAME, { mode: "shared" }, holdLock).catch(() => resolve());
+    navigator.locks.request(CHANNEL_NAME, { mode: "shared" }, holdLock).catch(() => resolve());
   });
 }

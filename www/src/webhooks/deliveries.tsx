@@ -20,8 +20,8 @@ import { errorLabel } from "./messages";
 import "./webhooks.css";
 
 const PAGE_SIZE = 50;
-const TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
-const STATES = Object.keys(TONES);
+const STATE_TONES = { pending: "warn", delivered: "good", failed: "bad" } as const;
+const STATES = Object.keys(STATE_TONES);
 const PARAMETERS = ["state"] as const;
 
 /** The deliveries of a webhook, those of the latest events first. */
@@ -45,9 +45,9 @@ export function DeliveriesView({ id }: { id: string }) {
       let queued = 0;
       // Repeat, because each call queues at most 1,000 events.
       for (let next: string | null = from; next !== null; ) {
-        const replayed = await vault.webhooks.replay(id, { from: next, to });
-        queued += replayed.queued;
-        next = replayed.next;
+        const replayResult = await vault.webhooks.replay(id, { from: next, to });
+        queued += replayResult.queued;
+        next = replayResult.next;
       }
       return queued;
     },
@@ -134,7 +134,7 @@ function Row({ delivery, isBusy, onReplay }: RowProps) {
     <li class="card list-card">
       <div class="list-card-head">
         <h2>{eventLabel(type)}</h2>
-        <span class="badge dot" data-tone={TONES[state]}>
+        <span class="badge dot" data-tone={STATE_TONES[state]}>
           {state}
         </span>
       </div>

@@ -1,6 +1,6 @@
 import type { EventType, Webhook, WebhookWithSecret } from "connector-vault/slim";
 import { useState } from "preact/hooks";
-import { faultAt } from "../components/faults";
+import { findFaultMessage } from "../components/faults";
 import { TextField } from "../components/field";
 import { FormError } from "../components/form-error";
 import { Modal } from "../components/modal";
@@ -73,13 +73,13 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
         placeholder="https://app.example.com/webhooks"
         hint={isLocal ? `${URL_HINT} From this machine, http://localhost with any port works too.` : URL_HINT}
         value={url}
-        fault={faultAt(faults, "/url")}
+        fault={findFaultMessage(faults, "/url")}
         onInput={(text) => edit(() => setUrl(text))}
       />
       <TextField
         label="Description (optional)"
         value={description}
-        fault={faultAt(faults, "/description")}
+        fault={findFaultMessage(faults, "/description")}
         onInput={(text) => edit(() => setDescription(text))}
       />
       <fieldset class="checkbox-grid" data-invalid={isSubmitted && typesFault ? "" : undefined}>
@@ -90,8 +90,8 @@ function Form({ webhook, onClose, onSaved }: Omit<Props, "fallbackFocus">) {
           </label>
         ))}
         <div aria-live="polite">
-          {isSubmitted && (typesFault ?? faultAt(faults, "/types")) && (
-            <p class="field-error">{typesFault ?? faultAt(faults, "/types")}</p>
+          {isSubmitted && (typesFault ?? findFaultMessage(faults, "/types")) && (
+            <p class="field-error">{typesFault ?? findFaultMessage(faults, "/types")}</p>
           )}
         </div>
       </fieldset>

@@ -4,7 +4,7 @@ import { Link } from "wouter-preact";
 import { EmptyState } from "../components/empty-state";
 import { describeError } from "../components/error-message";
 import { Notice } from "../components/notice";
-import { Page, pageHeading } from "../components/page";
+import { Page, findPageHeading } from "../components/page";
 import { pluralize } from "../components/pluralize";
 import { QueryView } from "../components/query-view";
 import { Duration } from "../components/relative-time";
@@ -30,7 +30,7 @@ export function WebhooksView() {
   const query = useWebhooks();
   const [dialog, setDialog] = useState<Dialog>();
   const [notice, setNotice] = useState<string>();
-  const mayWrite = may("webhooks:write");
+  const canWrite = may("webhooks:write");
   const close = () => setDialog(undefined);
   const openDialog = (next: Dialog) => {
     setNotice(undefined);
@@ -41,7 +41,7 @@ export function WebhooksView() {
       title="Webhooks"
       count={query.data && pluralize(query.data.length, "webhook")}
       actions={
-        mayWrite && (
+        canWrite && (
           <button type="button" class="primary" onClick={() => openDialog({ kind: "form", webhook: undefined })}>
             New webhook
           </button>
@@ -51,7 +51,7 @@ export function WebhooksView() {
       <Notice>{notice}</Notice>
       <p>
         The service sends events, such as failed connections, to your webhooks as soon as they happen.
-        {!mayWrite && ` Your ${noun} can read webhooks, but not change them.`}
+        {!canWrite && ` Your ${noun} can read webhooks, but not change them.`}
       </p>
       <QueryView query={query} name="webhooks" rows={3}>
         {(webhooks) =>
@@ -79,7 +79,7 @@ export function WebhooksView() {
             setNotice(dialog.webhook ? "The webhook was saved." : "The webhook was created.");
             setDialog("secret" in saved ? { kind: "secret", webhook: saved } : undefined);
           }}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {dialog?.kind === "delete" && (
@@ -90,7 +90,7 @@ export function WebhooksView() {
             setNotice("The webhook was deleted.");
             close();
           }}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {dialog?.kind === "rotate" && (
@@ -98,7 +98,7 @@ export function WebhooksView() {
           webhook={dialog.webhook}
           onClose={close}
           onDone={(webhook) => setDialog({ kind: "secret", webhook })}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         />
       )}
       {dialog?.kind === "secret" && (
@@ -106,7 +106,7 @@ export function WebhooksView() {
           title="The webhook's secret"
           secret={dialog.webhook.secret}
           onClose={close}
-          fallbackFocus={pageHeading}
+          fallbackFocus={findPageHeading}
         >
           Your receiver uses it to verify that events come from this service.
         </SecretDialog>

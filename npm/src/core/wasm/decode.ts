@@ -9,7 +9,7 @@ const FIRST_CODE = 35;
 const BACKSLASH = 92;
 const SPACE = 32;
 /** A smaller number encodes a whole byte. Any other number is the first of two that encode a byte. */
-const SINGLES = 89;
+const SINGLE_NUMBER_LIMIT = 89;
 
 /** `frequent` lists the most frequent bytes in descending order. */
 export function decode({ frequent, text }: { frequent: readonly number[]; text: string }): Uint8Array<ArrayBuffer> {
@@ -22,7 +22,11 @@ export function decode({ frequent, text }: { frequent: readonly number[]; text: 
   };
   while (position < text.length) {
     const first = nextNumber();
-    bytes.push(order[first < SINGLES ? first : (first - SINGLES + 1) * SINGLES + nextNumber()] as number);
+    bytes.push(
+      order[
+        first < SINGLE_NUMBER_LIMIT ? first : (first - SINGLE_NUMBER_LIMIT + 1) * SINGLE_NUMBER_LIMIT + nextNumber()
+      ] as number,
+    );
   }
   return new Uint8Array(bytes);
 }

@@ -1,7 +1,7 @@
 // The entry point `connector-vault/slim`: the caller loads the module.
-import { isCompiled, isStarted, noModule, start } from "./start.js";
+import { isCompiled, isStarted, moduleError, start } from "./start.js";
 import type { LoadedModule } from "./module.js";
-import { isOf } from "../realm.js";
+import { isInstanceOf } from "../realm.js";
 
 /** The module's URL, a response, its bytes, or the compiled module. */
 export type ModuleSource = string | URL | Request | Response | LoadedModule;
@@ -10,7 +10,7 @@ let loading: Promise<void> | undefined;
 
 /** Throws if the module has not been started. @internal */
 export function ready(): void {
-  if (!isStarted) throw noModule("The WebAssembly module is not loaded yet: `await init(…)` first.");
+  if (!isStarted) throw moduleError("The WebAssembly module is not loaded yet: `await init(…)` first.");
 }
 
 /** Starts the module from its bytes or the compiled module. Throws where bytes can't be compiled synchronously. */
@@ -32,7 +32,7 @@ export function init(source: ModuleSource | Promise<ModuleSource>): Promise<void
 /** Loads and compiles the module, off the main thread if possible. */
 async function compile(source: ModuleSource | Promise<ModuleSource>): Promise<LoadedModule> {
   const resolved = await Promise.resolve(source).catch((cause) => {
-    throw noModule("The WebAssembly module could not be loaded.", cause);
+    throw moduleError("The WebAssembly module could not be loaded.", cause);
   });
   if (isCompiled(resolved)) return resolved as LoadedModule;
   const bytes = isBytes(resolved) ? resolved : await download(resolved as string | URL | Request | Response);
@@ -50,12 +50,12 @@ async function download(source: string | URL | Request | Response): Promise<Arra
     if (!response.ok) throw new Error(`The response has the status ${response.status}.`);
     return await response.arrayBuffer();
   } catch (cause) {
-    throw noModule("The WebAssembly module could not be loaded.", cause);
+    throw moduleError("The WebAssembly module could not be loaded.", cause);
   }
 }
 
 const isBytes = (source: unknown): source is ArrayBuffer | ArrayBufferView =>
-  ArrayBuffer.isView(source) || isOf("ArrayBuffer", source);
+  ArrayBuffer.isView(source) || isInstanceOf("ArrayBuffer", source);
 
 // `instanceof` would reject a response from another realm.
 function isResponse(source: string | URL | Request | Response): source is Response {

@@ -3,7 +3,7 @@
 import { initSync } from "glue";
 import { AuthenticationError, ValidationError, VaultError } from "../errors.js";
 import type { LoadedModule } from "./module.js";
-import { isOf } from "../realm.js";
+import { isInstanceOf } from "../realm.js";
 
 export let isStarted = false;
 
@@ -21,7 +21,7 @@ export function start(module: () => LoadedModule): void {
     initSync({ module: compiled });
     isStarted = true;
   } catch (cause) {
-    throw noModule(
+    throw moduleError(
       `The WebAssembly module can't be started: ${(cause as Error).message} (A page with a Content-Security-Policy must ` +
         "allow it: `script-src 'wasm-unsafe-eval'`. The module must be of the same version as the package.)",
       cause,
@@ -30,10 +30,10 @@ export function start(module: () => LoadedModule): void {
 }
 
 // `instanceof` would fail: Next.js compiles the module in one realm and runs edge functions in another.
-export const isCompiled = (source: unknown): boolean => isOf("WebAssembly.Module", source);
+export const isCompiled = (source: unknown): boolean => isInstanceOf("WebAssembly.Module", source);
 
 /** Creates the error for a module that can't be loaded or started. */
-export function noModule(message: string, cause?: unknown): VaultError {
+export function moduleError(message: string, cause?: unknown): VaultError {
   return new VaultError(message, { code: "no_webassembly", cause });
 }
 

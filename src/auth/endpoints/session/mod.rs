@@ -4,7 +4,7 @@
 pub mod new;
 
 use crate::agents::sign_in::Endpoint;
-use crate::agents::statements::select_own;
+use crate::agents::statements::select_for_caller;
 use crate::http::context::Context;
 use crate::http::handler::Handler;
 use crate::http::problem::Problem;
@@ -21,11 +21,12 @@ pub fn handle<'a, P: Ports>(
     if !context.config().sessions.can_sign() {
         return Err(new::no_session_secret());
     }
-    context.no_query()?;
+    context.ensure_no_query()?;
     let body = context.body()?;
     let mut statements = Statements::default();
-    let endpoint =
-        body.has("confirm").then(|| statements.ask::<Endpoint>(select_own(&context.guard())));
+    let endpoint = body
+        .has("confirm")
+        .then(|| statements.push_query::<Endpoint>(select_for_caller(&context.guard())));
     Ok(Handler::new(statements, move |results, principal| async move {
         let endpoint = endpoint.map(|endpoint| results.first(endpoint)).transpose()?.flatten();
         let has_sign_in = endpoint.is_some_and(|endpoint| endpoint.r#type.is_some());

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::auth::limits::{Access, Confirm, Limits, MAX_ACTIONS, check_action, platforms_of};
+use crate::auth::limits::{
+    Access, Confirm, Limits, MAX_ACTIONS, check_action, platforms_in_actions,
+};
 use crate::auth::restriction::TokenRestriction;
 use crate::auth::token::{MAX_TOKEN, Token};
 use crate::auth::{Principal, Shard};
 use crate::catalog::cache::CatalogCache;
 use crate::catalog::reader::Catalog;
 use crate::connect::endpoints::connector;
-use crate::connect::presets::{Presets, non_empty};
+use crate::connect::presets::{Presets, none_if_empty};
 use crate::http::body::BodyReader;
 use crate::http::context::Context;
-use crate::http::fields::{MAX_PLATFORMS, platform_in_any_case, unknown_platform};
+use crate::http::fields::{MAX_PLATFORMS, platform_ignoring_case, unknown_platform};
 use crate::http::message::{NO_STORE, Response};
 use crate::http::problem::Problem;
 use crate::ports::{Db as _, Ports, Random as _};
@@ -71,8 +73,8 @@ impl<'a> Session<'a> {
             confirm: limits.confirm,
             client: restriction.client.as_deref(),
             origins: token.origins.as_ref(),
-            fields: non_empty(&presets.fields),
-            fixed_fields: non_empty(&presets.fixed),
+            fields: none_if_empty(&presets.fields),
+            fixed_fields: none_if_empty(&presets.fixed),
             lang: presets.lang.as_deref(),
             connect_url,
         }
@@ -153,7 +155,8 @@ async fn read_platforms_and_actions<P: Ports>(
     catalog: &CatalogCache,
     ports: &Metered<'_, P>,
 ) -> Result<(Option<Names>, Option<Names>), Problem> {
-    let (sent_platforms, sent_actions) = (body.texts_at("platforms"), body.texts_at("actions"));
+    let (sent_platforms, sent_actions) =
+        (body.indexed_texts("platforms"), body.indexed_texts("actions"));
     if sent_platforms.is_empty() && sent_actions.is_empty() {
         return Ok((None, None));
     }
@@ -163,7 +166,7 @@ async fn read_platforms_and_actions<P: Ports>(
     for (index, text) in sent_platforms.iter().take(MAX_PLATFORMS) {
         let platform = text.to_ascii_lowercase();
         if !platform_names.lines().any(|known| known == platform) {
-            if platform_in_any_case(text).is_none() {
+            if platform_ignoring_case(text).is_none() {
                 let (message, suggestion) = unknown_platform(text, platform_names.lines());
                 body.invalid_with_suggestion(
                     &["platforms", &index.to_string()],
@@ -192,7 +195,7 @@ async fn read_platforms_and_actions<P: Ports>(
         }
     }
     let actions = (!sent_actions.is_empty()).then(|| Names::new(&actions));
-    let platforms = actions.as_ref().map_or(platforms, platforms_of);
+    let platforms = actions.as_ref().map_or(platforms, platforms_in_actions);
     Ok((Some(Names::new(&platforms)), actions))
 }
 

@@ -36,15 +36,15 @@ struct TermMatch {
 }
 
 impl TermMatch {
-    /// Merges a posting into the match: the larger weight, and the positions of both. `worth` is
+    /// Merges a posting into the match: the larger weight, and the positions of both. `relative_weight` is
     /// the weight of the posting's word as a synonym or completion, in sixteenths.
     #[expect(
         clippy::inline_always,
         reason = "once for each posting, and the Worker is built for size"
     )]
     #[inline(always)]
-    fn improve(&mut self, flags: PostingFlags, worth: u8) {
-        let weight = u16::from(flags.weight()).saturating_mul(u16::from(worth)) / 16;
+    fn improve(&mut self, flags: PostingFlags, relative_weight: u8) {
+        let weight = u16::from(flags.weight()).saturating_mul(u16::from(relative_weight)) / 16;
         let weight = u8::try_from(weight).unwrap_or(PostingFlags::MAX_WEIGHT).max(1);
         self.weight = self.weight.max(weight);
         self.positions |= flags.positions();
@@ -112,7 +112,7 @@ impl Match {
         Self { upper_bound: ScoredRow::new(score, row), title, key }
     }
 
-    fn raise(&mut self, bonus: i32) {
+    fn add_bonus(&mut self, bonus: i32) {
         let score = self.upper_bound.score().saturating_add(bonus);
         self.upper_bound = ScoredRow::new(score, self.upper_bound.row());
     }
@@ -146,7 +146,7 @@ pub(super) struct Scorer {
     /// The rarity of a word that no action has, in sixteenths.
     unknown_rarity: u8,
     /// The indexes in `candidates` of the rows that contain the current word.
-    with_term: Vec<u32>,
+    candidates_with_term: Vec<u32>,
 }
 
 impl Scorer {
@@ -158,7 +158,7 @@ impl Scorer {
             candidate_indexes: vec![0; rows],
             query_rarity: 0,
             unknown_rarity: platforms.unknown_rarity(),
-            with_term: Vec::new(),
+            candidates_with_term: Vec::new(),
         }
     }
 
@@ -171,11 +171,11 @@ impl Scorer {
         let mut platform_matches = vec![TermMatch::default(); self.platforms.len()];
         // If the catalog does not contain the word, use the rarity of its rarest synonym.
         let (mut first_rarity, mut other_rarity) = (None, None);
-        for (index, (stem, worth)) in term.stems.iter().enumerate() {
+        for (index, (stem, relative_weight)) in term.stems.iter().enumerate() {
             if let Some(postings) = vocabulary.get(stem)? {
                 let rarity = if index == 0 { &mut first_rarity } else { &mut other_rarity };
                 *rarity = (*rarity).max(Some(postings.rarity));
-                self.add_postings(&postings, *worth, &mut platform_matches);
+                self.add_postings(&postings, *relative_weight, &mut platform_matches);
             }
         }
         if let Some(prefix) = prefix {
@@ -191,20 +191,20 @@ impl Scorer {
         Ok(())
     }
 
-    /// Adds the postings of the current word, a synonym or a completion, whose weight is `worth`
+    /// Adds the postings of the current word, a synonym or a completion, whose weight is `relative_weight`
     /// sixteenths.
     fn add_postings(
         &mut self,
         postings: &Postings<'_>,
-        worth: u8,
+        relative_weight: u8,
         platform_matches: &mut [TermMatch],
     ) {
-        let Self { platforms, candidates, candidate_indexes, with_term, .. } = self;
+        let Self { platforms, candidates, candidate_indexes, candidates_with_term, .. } = self;
         let mut platform = 0_usize;
         postings.for_each(
             |index, flags| {
                 if let Some(platform_match) = platform_matches.get_mut(index) {
-                    platform_match.improve(flags, worth);
+                    platform_match.improve(flags, relative_weight);
                 }
             },
             |row, flags| {
@@ -222,9 +222,9 @@ impl Scorer {
                 let candidate_index = candidate_index.saturating_sub(1);
                 if let Some(Candidate { best, .. }) = candidates.get_mut(candidate_index as usize) {
                     if best.weight == 0 {
-                        with_term.push(candidate_index);
+                        candidates_with_term.push(candidate_index);
                     }
-                    best.improve(flags, worth);
+                    best.improve(flags, relative_weight);
                 }
             },
         );
@@ -247,7 +247,7 @@ impl Scorer {
                     .saturating_add(platform_match.positions & PostingFlags::IN_NAME);
             }
         }
-        for candidate_index in self.with_term.drain(..) {
+        for candidate_index in self.candidates_with_term.drain(..) {
             let Some(candidate) = self.candidates.get_mut(candidate_index as usize) else {
                 continue;
             };
@@ -282,7 +282,7 @@ impl Scorer {
     ) -> Result<Vec<Match>, StorageError> {
         let min_rarity =
             u32::from(self.query_rarity).saturating_mul(MIN_COVERAGE_PERCENT).div_ceil(100).max(1);
-        let covers_enough =
+        let has_coverage =
             |platform_score: &PlatformScore| u32::from(platform_score.matched_rarity) >= min_rarity;
         let is_requested =
             |index: usize| filter.platforms.is_none_or(|allowed| allowed.get(index) == Some(&true));
@@ -320,7 +320,7 @@ impl Scorer {
         for (index, (platform, platform_score)) in
             self.platforms.iter().zip(&self.platform_scores).enumerate()
         {
-            if !covers_enough(platform_score) || !is_requested(index) {
+            if !has_coverage(platform_score) || !is_requested(index) {
                 continue;
             }
             for row in platform.first..platform.end {
@@ -342,7 +342,7 @@ impl Scorer {
             let matched_rarity = u32::from(
                 platform_score.matched_rarity.saturating_add(candidate.row_score.matched_rarity),
             );
-            if matched_rarity >= min_rarity && !covers_enough(platform_score) && is_requested(index)
+            if matched_rarity >= min_rarity && !has_coverage(platform_score) && is_requested(index)
             {
                 add(candidate.row, index, (platform, platform_score), candidate.row_score)?;
             }
@@ -350,7 +350,7 @@ impl Scorer {
         for (matched, rarity) in matches.iter_mut().zip(preferred_rarities) {
             let percent = u32::from(rarity).saturating_mul(100).checked_div(u32::from(max_rarity));
             let percent = u8::try_from(percent.unwrap_or(0)).unwrap_or(100);
-            matched.raise(quadratic_share(percent, 100, CONNECTED_BONUS));
+            matched.add_bonus(quadratic_share(percent, 100, CONNECTED_BONUS));
         }
         Ok(matches)
     }

@@ -6,13 +6,13 @@ use super::{
 };
 use crate::catalog::action_search::index::FEATURE_BYTES;
 use crate::catalog::filter::Constraint;
-use crate::catalog::format::layout::{number, write_texts};
+use crate::catalog::format::layout::{number, write_string_table};
 use crate::catalog::format::section::{Section, SectionWriter};
 use crate::terms::Method;
 
 /// Platforms with two rows each, without features.
 pub fn section(platforms: usize) -> Section {
-    let names = write_texts(vec!["name"; platforms].iter());
+    let names = write_string_table(vec!["name"; platforms].iter());
     let entry = |index: usize| [number(index.saturating_mul(2)), [1, 0, 0, 0]].concat();
     let entries = (0..platforms).flat_map(entry).collect();
     let features = vec![0; platforms.saturating_mul(2).saturating_mul(FEATURE_BYTES)];
@@ -22,22 +22,25 @@ pub fn section(platforms: usize) -> Section {
 
 #[test]
 fn synonym_weighs_less() {
-    for (weight, worth, expected) in [(63, 16, 63), (32, 8, 16), (32, 11, 22), (1, 1, 1)] {
+    for (weight, relative_weight, expected) in [(63, 16, 63), (32, 8, 16), (32, 11, 22), (1, 1, 1)]
+    {
         let mut best = TermMatch::default();
-        best.improve(PostingFlags(weight << 2), worth);
-        assert_eq!(best.weight, expected, "{weight} {worth}");
+        best.improve(PostingFlags(weight << 2), relative_weight);
+        assert_eq!(best.weight, expected, "{weight} {relative_weight}");
     }
 }
 
 #[test]
-fn rarity_is_that_of_the_word_or_its_rarest_synonym() {
+fn rarity_comes_from_word_or_rarest_synonym() {
     let section = section(1);
     let platforms = Platforms::open(&section, 2).unwrap();
     // The postings are a rarity and zero platforms.
-    let texts =
-        [write_texts(["a", "b", "c"].iter()), write_texts([[30, 0], [50, 0], [40, 0]].iter())];
-    let blocks = vec![write_texts(texts.iter())];
-    let part = SectionWriter { blocks, rest: write_texts(["a"].iter()) }.opened();
+    let texts = [
+        write_string_table(["a", "b", "c"].iter()),
+        write_string_table([[30, 0], [50, 0], [40, 0]].iter()),
+    ];
+    let blocks = vec![write_string_table(texts.iter())];
+    let part = SectionWriter { blocks, rest: write_string_table(["a"].iter()) }.opened();
     for (stems, is_common, expected) in [
         (&["a"][..], false, 30),
         (&["a", "b"], false, 30),
@@ -78,7 +81,7 @@ fn word_of_platform_and_row_counts_slightly_more() {
             row_score: RowScore::default(),
             best,
         });
-        scorer.with_term.push(0);
+        scorer.candidates_with_term.push(0);
         scorer.finish_term(&[platform_match], 3, term);
         let (platform_score, row_score) =
             (scorer.platform_scores[0], scorer.candidates[0].row_score);

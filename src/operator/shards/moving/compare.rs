@@ -30,17 +30,18 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
             let mut after: Option<String> = None;
             self.catch_up_until_few(state, columns, copied)?;
             loop {
-                let place = (self.account, after.as_deref(), None);
+                let row_range = (self.account, after.as_deref(), None);
                 let results = self.source.run(&[
-                    table.select_for_comparison(own, RowView::Source(shift), place, Some(ROWS_PER_COMPARISON))?,
+                    table.select_for_comparison(own, RowView::Source(shift), row_range, Some(ROWS_PER_COMPARISON))?,
                     format!("SELECT DISTINCT key, '' AS row FROM account_changes WHERE account = {account} AND relation = '{}'", table.name),
                 ])?;
                 let (source_rows, logged) =
                     (rows::<RowCopy>(&results, 0)?, rows::<RowCopy>(&results, 1)?);
                 let last = source_rows.last().filter(|_| source_rows.len() == ROWS_PER_COMPARISON);
                 let last = last.map(|copied| copied.key.clone());
-                let place = (self.account, after.as_deref(), last.as_deref());
-                let sql = table.select_for_comparison(own, RowView::Target(shift), place, None)?;
+                let row_range = (self.account, after.as_deref(), last.as_deref());
+                let sql =
+                    table.select_for_comparison(own, RowView::Target(shift), row_range, None)?;
                 let target_rows = rows(&self.target.run(&[sql])?, 0)?;
                 done = done.saturating_add(source_rows.len() as u64);
                 if let Some(key) = first_difference(source_rows, target_rows, &logged) {
@@ -69,13 +70,13 @@ fn first_difference(
     target_rows: Vec<RowCopy>,
     logged: &[RowCopy],
 ) -> Option<String> {
-    let mut left: BTreeMap<String, String> =
+    let mut unmatched: BTreeMap<String, String> =
         target_rows.into_iter().map(|copied| (copied.key, copied.row)).collect();
     let is_logged = |key: &String| logged.iter().any(|change| change.key == *key);
     let other = source_rows
         .into_iter()
-        .filter(|copied| left.remove(&copied.key).as_ref() != Some(&copied.row))
+        .filter(|copied| unmatched.remove(&copied.key).as_ref() != Some(&copied.row))
         .map(|copied| copied.key)
         .find(|key| !is_logged(key));
-    other.or_else(|| left.into_keys().find(|key| !is_logged(key)))
+    other.or_else(|| unmatched.into_keys().find(|key| !is_logged(key)))
 }

@@ -35,8 +35,8 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         for (table, own) in all.filter(|(table, _)| table.name != "api_keys") {
             let mut after = state.copied_key.clone().filter(|_| Some(table.name) == done);
             loop {
-                let place = (self.account, after.as_deref());
-                let sql = table.page(own, RowView::Source(state.event_shift), place, PAGE)?;
+                let row_range = (self.account, after.as_deref());
+                let sql = table.page(own, RowView::Source(state.event_shift), row_range, PAGE)?;
                 let page: Vec<RowCopy> = rows(&self.source.run(&[sql])?, 0)?;
                 let Some(last) = page.last() else { break };
                 let progress = format!(
@@ -78,7 +78,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         more: Option<String>,
     ) -> Result<()> {
         let account = StringLiteral(self.account);
-        let there = table.with_keys(self.account, keys, state.event_shift)?;
+        let there = table.key_condition(self.account, keys, state.event_shift)?;
         let found: Vec<&str> = copies.iter().map(|copied| copied.key.as_str()).collect();
         let deleted: Vec<&str> = keys.iter().copied().filter(|key| !found.contains(key)).collect();
         let is_arriving = |writing: &str| {
@@ -88,7 +88,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
         };
         let mut sql = vec![is_arriving(&format!("'{}'", table.name))];
         if !deleted.is_empty() {
-            let condition = table.with_keys(self.account, &deleted, state.event_shift)?;
+            let condition = table.key_condition(self.account, &deleted, state.event_shift)?;
             sql.push(format!("DELETE FROM {} WHERE {condition}", table.source()));
         }
         sql.append(&mut table.write(columns, copies)?);
@@ -138,7 +138,7 @@ impl<S: MoveDatabase, T: MoveDatabase> Move<'_, S, T> {
                 continue;
             }
             let named: Vec<&str> = keys.iter().map(String::as_str).collect();
-            let condition = table.with_keys(self.account, &named, 0)?;
+            let condition = table.key_condition(self.account, &named, 0)?;
             sql.push(table.select(columns, RowView::Source(state.event_shift), &condition));
             let columns = columns.clone();
             changes.tables.push(TableChanges { table, columns, keys, copies: Vec::new() });

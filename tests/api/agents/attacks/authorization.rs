@@ -3,7 +3,7 @@
 use super::*;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-pub(super) fn authorization(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn authorization(fixture: &Fixture) -> Vec<(&'static str, Request, Rejection)> {
     let client = fixture.client.as_str();
     let ask = |more: &[(&str, &str)]| fixture.authorize(client, more);
     let uri = |uri: &str| ask(&[("redirect_uri", uri)]);
@@ -154,7 +154,7 @@ pub(super) fn repeated_parameters(name: &str, count: usize) -> String {
 }
 
 /// Client ids whose metadata must not be requested: private addresses and lookalike hosts.
-pub(super) fn documents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn metadata_attacks(fixture: &Fixture) -> Vec<(&'static str, Request, Rejection)> {
     [
         ("the machine", "https://localhost/client.json"),
         ("the machine by its number", "https://127.0.0.1/client.json"),
@@ -186,7 +186,7 @@ pub(super) fn documents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusa
     .collect()
 }
 
-pub(super) fn registration(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn registration(fixture: &Fixture) -> Vec<(&'static str, Request, Rejection)> {
     let register =
         |uris: Value| fixture.register(&json!({"client_name": "Evil", "redirect_uris": uris}));
     let wrong_uri = Error(400, "invalid_redirect_uri");

@@ -2,19 +2,23 @@
 
 use super::*;
 
-pub(super) fn calls(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn calls(fixture: &Fixture) -> Vec<(&'static str, Request, Rejection)> {
     let own = format!("/mcp/{}", fixture.id);
     let access = &fixture.agent.access;
     let mut parts: Vec<&str> = access.split('.').collect();
     parts[1] = "AAAA";
     let changed = parts.join(".");
     vec![
-        ("an access token at the plain address", request_of("/mcp", access), Problem(401)),
-        ("an access token at another endpoint", request_of("/mcp/other", access), Problem(401)),
-        ("an access token with another signature", request_of(&own, &changed), Problem(401)),
-        ("a refresh token as access token", request_of(&own, &fixture.agent.refresh), Problem(401)),
-        ("a code as access token", request_of(&own, &fixture.code), Problem(401)),
-        ("an API key at an endpoint", request_of(&own, fixture.api.key.reveal()), Problem(401)),
+        ("an access token at the plain address", tool_request("/mcp", access), Problem(401)),
+        ("an access token at another endpoint", tool_request("/mcp/other", access), Problem(401)),
+        ("an access token with another signature", tool_request(&own, &changed), Problem(401)),
+        (
+            "a refresh token as access token",
+            tool_request(&own, &fixture.agent.refresh),
+            Problem(401),
+        ),
+        ("a code as access token", tool_request(&own, &fixture.code), Problem(401)),
+        ("an API key at an endpoint", tool_request(&own, fixture.api.key.reveal()), Problem(401)),
         (
             "an access token at the API",
             as_secret(access, "GET", "/v1/vault/connections"),
@@ -22,17 +26,17 @@ pub(super) fn calls(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> 
         ),
         (
             "an access token at another account's endpoint",
-            request_of(&format!("/mcp/{}", fixture.other_endpoint), access),
+            tool_request(&format!("/mcp/{}", fixture.other_endpoint), access),
             Problem(401),
         ),
         (
             "the access token of a client with a metadata document, elsewhere",
-            request_of(&format!("/mcp/{}", fixture.other_endpoint), &fixture.published.access),
+            tool_request(&format!("/mcp/{}", fixture.other_endpoint), &fixture.published.access),
             Problem(401),
         ),
         (
             "an access token that is called from a page",
-            with_header(request_of(&own, access), "origin", "https://evil.example"),
+            with_header(tool_request(&own, access), "origin", "https://evil.example"),
             Problem(403),
         ),
         (
@@ -59,16 +63,16 @@ pub(super) fn calls(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> 
 }
 
 /// Requests that an app, or the holder of another key or token, must not be able to make.
-pub(super) fn apps(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn app_attacks(fixture: &Fixture) -> Vec<(&'static str, Request, Rejection)> {
     let path = "/v1/agent-grants";
-    let sent = json!({"request": fixture.attacker_request, "identity": "ann"}).to_string();
+    let payload = json!({"request": fixture.attacker_request, "identity": "ann"}).to_string();
     let active = fixture.api.env.texts("SELECT id FROM agent_grants WHERE state = 'active'");
     let one = format!("{path}/{}", active.first().unwrap());
-    let changed = sent.replacen("ar_", "ar_A", 1);
-    let token = sent.replacen(&fixture.attacker_request, &fixture.agent.refresh, 1);
+    let changed = payload.replacen("ar_", "ar_A", 1);
+    let token = payload.replacen(&fixture.attacker_request, &fixture.agent.refresh, 1);
     let key = &fixture.foreign_key;
     vec![
-        ("another account's app", with_body(as_key(key, "POST", path), &sent), Problem(400)),
+        ("another account's app", with_body(as_key(key, "POST", path), &payload), Problem(400)),
         (
             "a request with another signature",
             with_body(fixture.api.request("POST", path), &changed),
@@ -79,10 +83,14 @@ pub(super) fn apps(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
             with_body(fixture.api.request("POST", path), &token),
             Problem(400),
         ),
-        ("an anonymous caller as an app", with_body(anonymous("POST", path), &sent), Problem(401)),
+        (
+            "an anonymous caller as an app",
+            with_body(anonymous("POST", path), &payload),
+            Problem(401),
+        ),
         (
             "an agent as an app",
-            with_body(as_secret(&fixture.agent.access, "POST", path), &sent),
+            with_body(as_secret(&fixture.agent.access, "POST", path), &payload),
             Problem(401),
         ),
         ("ending another account's grant", as_key(key, "DELETE", &one), Problem(404)),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-pub(super) fn consents(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn consent_attacks(fixture: &Fixture) -> Vec<(&'static str, Request, Rejection)> {
     let fields = [("grant", fixture.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
     let evil = Some("https://evil.example");
     let own = Some(ORIGIN);

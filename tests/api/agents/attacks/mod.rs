@@ -14,10 +14,10 @@ use connector_vault::ports::HttpResponse;
 use connector_vault::terms::{Environment, Scope};
 use serde_json::{Value, json};
 
-use self::authorization::{authorization, documents, registration};
-use self::calls::{apps, calls};
-use self::consent_page::consents;
-use self::token_endpoint::{revocations, tokens};
+use self::authorization::{authorization, metadata_attacks, registration};
+use self::calls::{app_attacks, calls};
+use self::consent_page::consent_attacks;
+use self::token_endpoint::{revocation_attacks, tokens};
 use super::*;
 use crate::connect::response;
 use crate::support::{as_key, as_secret, with_body};
@@ -27,7 +27,7 @@ const DOCUMENT: &str = "https://agent.example/client.json";
 
 /// The expected outcome of an attack.
 #[derive(Clone, Copy, Debug)]
-enum Refusal {
+enum Rejection {
     /// A page with this status, and no redirect.
     Page(u16),
     /// An OAuth error as JSON, with this status.
@@ -42,7 +42,7 @@ enum Refusal {
     EmptyOk,
 }
 
-use Refusal::{EmptyOk, Error, Page, Problem, Redirect, Tool};
+use Rejection::{EmptyOk, Error, Page, Problem, Redirect, Tool};
 
 /// Two sign-ins in progress, an agent with a grant, and an endpoint of another account.
 struct Fixture {
@@ -96,10 +96,10 @@ impl Fixture {
         );
         let other_client = body(&api.send(&made))["client_id"].as_str().unwrap().to_owned();
         let code = consent_code(&api, &id, &client, &ALL);
-        let (victim, page) = at_consent(&api, &id, &client, &json!({}));
+        let (victim, page) = open_consent_page(&api, &id, &client, &json!({}));
         let grant = hidden_field(&page, "grant");
         let attacker = Browser::default();
-        let attacker_request = sent_to_app(&api, &id, &attacker, &client);
+        let attacker_request = start_app_sign_in(&api, &id, &attacker, &client);
         let reader = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
         publish(&api, &metadata());
         let client_id = DOCUMENT.to_owned();
@@ -119,7 +119,7 @@ impl Fixture {
         );
         let other_endpoint = id_of(&body(&api.send(&configured)));
         let stranger = register(&api, &other_endpoint);
-        api.use_key(&foreign_key);
+        api.mark_key_used(&foreign_key);
         Self {
             api,
             id,
@@ -144,14 +144,14 @@ impl Fixture {
         format!("/mcp/{}/{endpoint}", self.id)
     }
 
-    fn authorize(&self, client: &str, more: &[(&str, &str)]) -> Request {
+    fn authorize(&self, client: &str, extra: &[(&str, &str)]) -> Request {
         Browser::default().request(
             "GET",
-            &format!("{}?{}", self.at("authorize"), authorization_query(client, more)),
+            &format!("{}?{}", self.at("authorize"), authorization_query(client, extra)),
         )
     }
 
-    fn token(&self, more: &[(&str, &str)]) -> Request {
+    fn token(&self, extra: &[(&str, &str)]) -> Request {
         let mut all = vec![
             ("grant_type", "authorization_code"),
             ("client_id", self.client.as_str()),
@@ -159,7 +159,7 @@ impl Fixture {
             ("code_verifier", VERIFIER),
             ("redirect_uri", CALLBACK),
         ];
-        for (name, value) in more {
+        for (name, value) in extra {
             all.retain(|(known, _)| known != name);
             if !value.is_empty() {
                 all.push((name, value));
@@ -168,10 +168,10 @@ impl Fixture {
         with_form(anonymous("POST", &self.at("token")), &form(&all))
     }
 
-    fn refresh(&self, client: &str, token: &str, more: &[(&str, &str)]) -> Request {
+    fn refresh(&self, client: &str, token: &str, extra: &[(&str, &str)]) -> Request {
         let fields = [
             &[("grant_type", "refresh_token"), ("client_id", client), ("refresh_token", token)][..],
-            more,
+            extra,
         ];
         with_form(anonymous("POST", &self.at("token")), &form(&fields.concat()))
     }
@@ -192,12 +192,12 @@ impl Fixture {
 }
 
 /// Returns a tool call with this access token.
-fn request_of(path: &str, token: &str) -> Request {
+fn tool_request(path: &str, token: &str) -> Request {
     call_request(path, token, "list_connections", &json!({}))
 }
 
 /// Describes how a response differs from the expected refusal. Returns `None` if it matches.
-fn fault(response: &Response, refusal: Refusal) -> Option<String> {
+fn describe_mismatch(response: &Response, refusal: Rejection) -> Option<String> {
     let page_text = text(response);
     let found = (response.status, response.header("location"));
     let is_refused = match refusal {
@@ -240,19 +240,21 @@ fn attacks_are_refused_and_change_nothing() {
     let mut attacks = authorization(&fixture);
     attacks.extend(registration(&fixture));
     attacks.extend(tokens(&fixture));
-    attacks.extend(consents(&fixture));
+    attacks.extend(consent_attacks(&fixture));
     attacks.extend(calls(&fixture));
-    attacks.extend(documents(&fixture));
-    attacks.extend(apps(&fixture));
-    attacks.extend(revocations(&fixture));
+    attacks.extend(metadata_attacks(&fixture));
+    attacks.extend(app_attacks(&fixture));
+    attacks.extend(revocation_attacks(&fixture));
     assert!(attacks.len() >= 170, "{}", attacks.len());
     let mut before = fixture.api.env.dump();
     let sent = || fixture.api.env.sent.borrow().len();
     let sent_before = sent();
     let mut faults = Vec::new();
     for (what, request, refusal) in &attacks {
-        let fault = fault(&fixture.api.send(request), *refusal);
-        faults.extend(fault.map(|fault| format!("{what}: {fault}")));
+        let describe_mismatch = describe_mismatch(&fixture.api.send(request), *refusal);
+        faults.extend(
+            describe_mismatch.map(|describe_mismatch| format!("{what}: {describe_mismatch}")),
+        );
         let after = fixture.api.env.dump();
         if after != before {
             faults.push(format!("{what}: something has changed"));
@@ -275,10 +277,10 @@ fn attacks_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn a_replay_of_stolen_secrets_revokes_the_grant() {
+fn replaying_a_stolen_secret_revokes_the_grant() {
     let replay = |request: Request, fixture: &Fixture| {
         let response = fixture.api.send(&request);
-        assert_eq!(fault(&response, Error(400, "invalid_grant")), None);
+        assert_eq!(describe_mismatch(&response, Error(400, "invalid_grant")), None);
     };
     // The agent and the thief exchange the same code.
     let fixture = Fixture::new();
@@ -286,7 +288,7 @@ fn a_replay_of_stolen_secrets_revokes_the_grant() {
     replay(fixture.token(&[]), &fixture);
     let access = tokens["access_token"].as_str().unwrap();
     let own = format!("/mcp/{}", fixture.id);
-    assert_eq!(fixture.api.send(&request_of(&own, access)).status, 401);
+    assert_eq!(fixture.api.send(&tool_request(&own, access)).status, 401);
     // The thief uses a refresh token that is older than the last permitted generation.
     let fixture = Fixture::new();
     let Agent { client, refresh, .. } = &fixture.agent;
@@ -305,8 +307,8 @@ fn a_revoked_key_stops_every_step() {
     let fields = [("grant", fixture.grant.as_str()), ("decision", "allow"), ("accounts", "all")];
     let link = {
         let browser = Browser::default();
-        let request = sent_to_app(&fixture.api, &fixture.id, &browser, &fixture.client);
-        let url = authenticated(&fixture.api, &request, &json!({}));
+        let request = start_app_sign_in(&fixture.api, &fixture.id, &browser, &fixture.client);
+        let url = authenticate_user(&fixture.api, &request, &json!({}));
         browser.request("GET", &url)
     };
     fixture.api.env.revoke(&fixture.api.key);
@@ -324,7 +326,7 @@ fn a_revoked_key_stops_every_step() {
         ),
         (
             "the access token",
-            request_of(&format!("/mcp/{}", fixture.id), &fixture.agent.access),
+            tool_request(&format!("/mcp/{}", fixture.id), &fixture.agent.access),
             Problem(401),
         ),
         (
@@ -333,7 +335,7 @@ fn a_revoked_key_stops_every_step() {
             Problem(401),
         ),
     ] {
-        assert_eq!(fault(&fixture.api.send(&request), refusal), None, "{what}");
+        assert_eq!(describe_mismatch(&fixture.api.send(&request), refusal), None, "{what}");
         assert_eq!(fixture.api.env.dump(), before, "{what}");
     }
 }
@@ -368,7 +370,7 @@ fn metadata_documents_cannot_impersonate_other_clients() {
         publish(&api, &document);
         let request = Browser::default()
             .request("GET", &format!("/mcp/{id}/authorize?{}", authorization_query(DOCUMENT, &[])));
-        assert_eq!(fault(&api.send(&request), Page(400)), None, "{document}");
+        assert_eq!(describe_mismatch(&api.send(&request), Page(400)), None, "{document}");
         assert_eq!(api.env.dump(), before, "{document}");
     }
     // The consent page shows the host of the client id, regardless of the name in the metadata
@@ -378,7 +380,7 @@ fn metadata_documents_cannot_impersonate_other_clients() {
         &api,
         &with("client_name", json!("Claude”, published by bank.example\n\u{202e}“Really\u{2028}")),
     );
-    let (_, page) = at_consent(&api, &id, DOCUMENT, &json!({}));
+    let (_, page) = open_consent_page(&api, &id, DOCUMENT, &json!({}));
     let html = text(&page);
     for shown in [
         "Let “Claude, published by bank.exampleReally” use",
@@ -393,7 +395,7 @@ fn metadata_documents_cannot_impersonate_other_clients() {
 fn a_user_ends_several_grants_at_once() {
     let (api, id) = app();
     let agents = [(); 3].map(|()| Agent::new(&api, &id, &ALL));
-    let (browser, page) = at_consent(&api, &id, &agents[0].client, &json!({}));
+    let (browser, page) = open_consent_page(&api, &id, &agents[0].client, &json!({}));
     let html = text(&page);
     let earlier: Vec<&str> = html
         .split("name=\"end\" value=\"")
@@ -409,10 +411,10 @@ fn a_user_ends_several_grants_at_once() {
         ("end", earlier[1]),
     ];
     assert_eq!(browser.decide(&api, &id, &fields).status, 303);
-    let left = agents
+    let remaining_agents = agents
         .iter()
         .filter(|agent| agent.call(&api, &id, "list_connections", &json!({})).status == 200);
-    assert_eq!(left.count(), 1);
+    assert_eq!(remaining_agents.count(), 1);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::authorization::repeated_parameters;
 use super::*;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-pub(super) fn tokens(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn tokens(fixture: &Fixture) -> Vec<(&'static str, Request, Rejection)> {
     let grant = Error(400, "invalid_grant");
     let request = Error(400, "invalid_request");
     let Agent { client, access, refresh } = &fixture.agent;
@@ -186,7 +186,7 @@ pub(super) fn tokens(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)>
 }
 
 /// Revocation requests that must not end any grant.
-pub(super) fn revocations(fixture: &Fixture) -> Vec<(&'static str, Request, Refusal)> {
+pub(super) fn revocation_attacks(fixture: &Fixture) -> Vec<(&'static str, Request, Rejection)> {
     let at = |id: &str, token: &str| {
         let path = format!("/mcp/{id}/revoke");
         with_form(anonymous("POST", &path), &form(&[("token", token)]))

@@ -35,7 +35,7 @@ const SLOTS: [(&str, &str); 3] = [("acme", "ann"), ("acme", "bob"), ("keyed", "c
 #[derive(Default)]
 struct Platform {
     response: Option<TokenResponse>,
-    spent: Vec<String>,
+    sent_refresh_tokens: Vec<String>,
     calls: usize,
     issued_count: u64,
 }
@@ -46,11 +46,15 @@ impl Platform {
         if !request.url.ends_with("/token") {
             self.calls += 1;
             let is_key = request.url.contains("keyed");
-            return if is_key { response.to_call() } else { super::response(404, &json!({})) };
+            return if is_key {
+                response.to_check_response()
+            } else {
+                super::response(404, &json!({}))
+            };
         }
         let form = pairs(std::str::from_utf8(&request.body).unwrap());
         match value_of(&form, "refresh_token") {
-            Some(token) => self.spent.push(token),
+            Some(token) => self.sent_refresh_tokens.push(token),
             None => self.calls += 1,
         }
         self.issued_count += u64::from(matches!(response, TokenResponse::Good { .. }));
@@ -97,7 +101,7 @@ impl ServiceAndModel {
         self.platform.borrow_mut().response = Some(step.response);
         let mut process = Process { crash_point: step.crash_point, steps: 0 };
         match step.action {
-            StepAction::Use(slot, is_requested) => {
+            StepAction::ReadCredentials(slot, is_requested) => {
                 let expected =
                     self.model.read_credentials(&mut process, slot, is_requested, step.response);
                 let id = self.id(slot);
@@ -107,8 +111,8 @@ impl ServiceAndModel {
                 let status = response.as_ref().map(|response| response.status);
                 assert_eq!(status, expected.ok(), "{:?}", response.as_ref().map(text));
                 if status == Some(200) && SLOTS[slot].0 == "acme" {
-                    let shown = body(&response.unwrap());
-                    assert_eq!(shown["accessToken"], self.model.at(slot).credentials().access);
+                    let document = body(&response.unwrap());
+                    assert_eq!(document["accessToken"], self.model.at(slot).credentials().access);
                 }
             }
             StepAction::Minute => {
@@ -234,7 +238,7 @@ impl ServiceAndModel {
             assert_eq!(crate::vault::code(&connect(&self.api, &sent)), "oauth_client_missing");
             return;
         }
-        let (id, link) = begin(&self.api, &sent);
+        let (id, link) = start_attempt(&self.api, &sent);
         let browser = Browser::default();
         let state = value_of(&browser.follow(&self.api, &link).1, "state").unwrap();
         let back = browser.request("GET", &format!("/connect/callback?code=c&state={state}"));
@@ -251,22 +255,22 @@ impl ServiceAndModel {
         for (slot, name) in SLOTS.iter().enumerate() {
             self.adopt(slot);
             let path = at(&self.id(slot));
-            let mut shown = body(&self.api.get(&format!("{path}/status")));
+            let mut document = body(&self.api.get(&format!("{path}/status")));
             if self.model.slots[slot].is_some() {
                 let connection = body(&self.api.get(&path));
-                assert_eq!(connection["state"], shown["state"]);
-                shown["active"] = connection["active"].clone();
-                let members = shown.as_object_mut().unwrap();
+                assert_eq!(connection["state"], document["state"]);
+                document["active"] = connection["active"].clone();
+                let members = document.as_object_mut().unwrap();
                 // The model does not include the account.
                 members.remove("account");
                 for scopes in ["scopes", "missingScopes"] {
                     members[scopes].as_array_mut().unwrap().sort_by_key(Value::to_string);
                 }
             } else {
-                assert_eq!(shown["code"], "connection_not_found");
-                shown = Value::Null;
+                assert_eq!(document["code"], "connection_not_found");
+                document = Value::Null;
             }
-            assert_eq!(shown, self.model.status(slot), "{name:?}");
+            assert_eq!(document, self.model.status(slot), "{name:?}");
         }
         let page = body(&self.api.get(&format!("/v1/events?limit=500&after={}", self.after)));
         page["next"].as_str().unwrap().clone_into(&mut self.after);
@@ -277,10 +281,16 @@ impl ServiceAndModel {
         let events: Vec<Value> = page["rows"].as_array().unwrap().iter().map(event).collect();
         assert_eq!(events, std::mem::take(&mut self.model.events));
         let mut platform = self.platform.borrow_mut();
-        let requested =
-            (std::mem::take(&mut platform.spent), platform.calls, platform.issued_count);
+        let requested = (
+            std::mem::take(&mut platform.sent_refresh_tokens),
+            platform.calls,
+            platform.issued_count,
+        );
         let model = &mut self.model;
-        assert_eq!(requested, (std::mem::take(&mut model.spent), model.calls, model.issued_count));
+        assert_eq!(
+            requested,
+            (std::mem::take(&mut model.sent_refresh_tokens), model.calls, model.issued_count)
+        );
     }
 
     /// Copies a time that storage chose into the model, after checking that it is one of the

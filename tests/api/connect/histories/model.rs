@@ -68,7 +68,7 @@ pub struct StoredCredentials {
     pub enqueued_until: Option<u64>,
     pub leased_until: Option<u64>,
     /// Whether the account is known. All sign-ins use the same account.
-    pub knows_account: bool,
+    pub is_account_known: bool,
 }
 
 impl StoredCredentials {
@@ -121,7 +121,7 @@ fn pause(attempts: usize) -> u64 {
 }
 
 /// The error of a step during which the process was killed.
-pub struct Crashed;
+pub struct ProcessKilled;
 
 /// A process that may be killed.
 pub struct Process {
@@ -131,16 +131,16 @@ pub struct Process {
 
 impl Process {
     /// Performs a step. The process may be killed before or after it.
-    pub fn step<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Crashed> {
+    pub fn step<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, ProcessKilled> {
         let index = self.steps;
         self.steps += 1;
         match self.crash_point {
-            Some(crash_point) if index > crash_point.step => Err(Crashed),
+            Some(crash_point) if index > crash_point.step => Err(ProcessKilled),
             Some(crash_point) if index == crash_point.step => {
                 if crash_point.completes_step {
                     work();
                 }
-                Err(Crashed)
+                Err(ProcessKilled)
             }
             _ => Ok(work()),
         }
@@ -164,7 +164,7 @@ pub struct Model {
     /// The events since the last step.
     pub events: Vec<Value>,
     /// The refresh tokens that were sent since the last step. `calls` counts all other requests.
-    pub spent: Vec<String>,
+    pub sent_refresh_tokens: Vec<String>,
     pub calls: usize,
     /// The number of tokens that were issued.
     pub issued_count: u64,
@@ -216,11 +216,11 @@ impl Model {
     pub fn record_failure(&mut self, slot: usize, failure: Failure) {
         let (now, jitter_fifths) = (self.now, self.jitter_fifths);
         let credentials = self.at(slot).credentials();
-        let is_ended = failure.class == FailureClass::Ended
+        let is_ended = failure.class == FailureClass::GrantEnded
             && credentials.ended.is_some_and(|first| now - first >= MINUTE);
         let is_refused = matches!(
             failure.class,
-            FailureClass::Ended | FailureClass::Refused | FailureClass::Unauthorized
+            FailureClass::GrantEnded | FailureClass::Refused | FailureClass::Unauthorized
         );
         let is_hopeless =
             is_refused && credentials.refused.is_some_and(|first| now - first >= 3 * DAY);
@@ -228,7 +228,7 @@ impl Model {
         if is_refused {
             credentials.refused = credentials.refused.or(Some(now));
         }
-        if failure.class == FailureClass::Ended {
+        if failure.class == FailureClass::GrantEnded {
             credentials.ended = credentials.ended.or(Some(now));
         }
         let code = if is_ended { failure.codes.1 } else { failure.codes.0 };
@@ -246,7 +246,7 @@ impl Model {
             pause = pause.min(HOUR);
         }
         // Only a second refusal ends the grant.
-        let first = credentials.ended.filter(|_| failure.class == FailureClass::Ended);
+        let first = credentials.ended.filter(|_| failure.class == FailureClass::GrantEnded);
         let first = first.map_or(now, |first| first + MINUTE).max(now + failure.retry_after);
         // The pause varies from 80 % to 120 %, in 255 steps. The alternative time is 128 steps away.
         let at = |step: u64| (now + pause * (80 * 255 + 40 * step) / (100 * 255)).max(first);
@@ -267,7 +267,7 @@ impl Model {
         trigger: RefreshTrigger,
         client: Option<Client>,
         response: TokenResponse,
-    ) -> Result<u16, Crashed> {
+    ) -> Result<u16, ProcessKilled> {
         let now = self.now;
         let credentials = self.at(slot).credentials().clone();
         let is_valid = credentials.is_valid(now);
@@ -314,7 +314,7 @@ impl Model {
             None if client.is_none() => Some(rejected),
             None => {
                 process.step(|| {
-                    self.spent.extend(credentials.refresh.clone());
+                    self.sent_refresh_tokens.extend(credentials.refresh.clone());
                     self.issued_count += u64::from(matches!(response, TokenResponse::Good { .. }));
                 })?;
                 response.failure()
@@ -325,7 +325,7 @@ impl Model {
             Some(failure) => {
                 self.record_failure(slot, failure);
                 let id = self.at(slot).id.replace('-', "");
-                let party = if credentials.knows_account {
+                let party = if credentials.is_account_known {
                     Party::Account
                 } else {
                     Party::Connection(u128::from_str_radix(&id, 16).unwrap())
@@ -378,7 +378,7 @@ impl Model {
         slot: usize,
         is_requested: bool,
         response: TokenResponse,
-    ) -> Result<u16, Crashed> {
+    ) -> Result<u16, ProcessKilled> {
         process.step(|| ())?;
         let (now, client) = (self.now, self.client);
         let Some(connection) = &self.slots[slot] else { return Ok(404) };
@@ -402,7 +402,10 @@ impl Model {
         if !waits {
             process.step(|| {
                 if is_free {
-                    self.record_failure(slot, Failure::bare(FailureClass::Ended, "grant_rejected"));
+                    self.record_failure(
+                        slot,
+                        Failure::bare(FailureClass::GrantEnded, "grant_rejected"),
+                    );
                 }
             })?;
         }
@@ -414,7 +417,7 @@ impl Model {
         &mut self,
         process: &mut Process,
         response: TokenResponse,
-    ) -> Result<(), Crashed> {
+    ) -> Result<(), ProcessKilled> {
         let now = self.now;
         let is_due = |slot: &usize| {
             let due = self.slots[*slot].as_ref().and_then(Connection::due);
@@ -448,7 +451,7 @@ impl Model {
         process: &mut Process,
         slot: usize,
         response: TokenResponse,
-    ) -> Result<(), Crashed> {
+    ) -> Result<(), ProcessKilled> {
         let (now, check) = (self.now, self.next_check());
         let credentials = self.at(slot).credentials();
         let is_free = credentials.leased_until.is_none_or(|until| until <= now);
@@ -466,7 +469,7 @@ impl Model {
         } else if self.at(slot).credentials().is_valid(now) {
             Err(())
         } else {
-            Ok(Some(Failure::bare(FailureClass::Ended, "grant_rejected")))
+            Ok(Some(Failure::bare(FailureClass::GrantEnded, "grant_rejected")))
         };
         process.step(|| match finding {
             Err(()) => {
@@ -516,7 +519,7 @@ impl Model {
         slot: usize,
         response: TokenResponse,
         id: &str,
-    ) -> Result<(), Crashed> {
+    ) -> Result<(), ProcessKilled> {
         process.step(|| ())?;
         process.step(|| {
             self.calls += 1;
@@ -530,12 +533,12 @@ impl Model {
         process.step(|| {
             let mut credentials = StoredCredentials::default();
             credentials.adopt_tokens(response, self.issued_count, self.now, Some("read"));
-            credentials.knows_account = true;
+            credentials.is_account_known = true;
             let former = self.slots[slot].as_ref().and_then(|former| former.credentials.clone());
             let has_ended = |former: &StoredCredentials| {
                 former.reason.as_ref().is_some_and(|value| value.0 == "grant_ended")
             };
-            let former = former.filter(|former| former.knows_account && !has_ended(former));
+            let former = former.filter(|former| former.is_account_known && !has_ended(former));
             credentials.refresh =
                 credentials.refresh.take().or(former.and_then(|former| former.refresh));
             if self.slots[slot].is_none() {
@@ -559,13 +562,13 @@ impl Model {
         process: &mut Process,
         slot: usize,
         response: TokenResponse,
-    ) -> Result<bool, Crashed> {
+    ) -> Result<bool, ProcessKilled> {
         process.step(|| ())?;
         process.step(|| self.calls += 1)?;
         // Only a rejected key is not stored.
         let (state, reason) = match response.check_result() {
             Ok(None) => ("operational", None),
-            Ok(Some(failure)) if failure.class == FailureClass::Ended => return Ok(false),
+            Ok(Some(failure)) if failure.class == FailureClass::GrantEnded => return Ok(false),
             Ok(Some(failure)) => ("unknown", Some(failure.status)),
             Err(()) => {
                 let is_denied =
@@ -583,7 +586,7 @@ impl Model {
     }
 
     /// Imports a refresh token.
-    pub fn import(&mut self, process: &mut Process, slot: usize) -> Result<(), Crashed> {
+    pub fn import(&mut self, process: &mut Process, slot: usize) -> Result<(), ProcessKilled> {
         process.step(|| ())?;
         process.step(|| {
             let now = self.now;

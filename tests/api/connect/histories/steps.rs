@@ -27,7 +27,7 @@ pub enum TokenResponse {
 pub enum FailureClass {
     Temporary,
     /// The grant has ended.
-    Ended,
+    GrantEnded,
     /// The platform refuses the request for another reason.
     Refused,
     /// The platform rejects the account's client.
@@ -122,7 +122,7 @@ impl TokenResponse {
 
     /// The failure that the response reports; `None` if it contains tokens.
     pub fn failure(self) -> Option<Failure> {
-        use FailureClass::{Client, Ended, Refused, Temporary};
+        use FailureClass::{Client, GrantEnded, Refused, Temporary};
         let unavailable = Failure::bare(Temporary, "platform_unavailable");
         Some(match self {
             Self::Good { .. } => return None,
@@ -134,7 +134,7 @@ impl TokenResponse {
             Self::Html => {
                 Failure { status: Some(200), ..Failure::bare(Temporary, "invalid_answer") }
             }
-            Self::InvalidGrant => Failure::reported(Ended, "grant_rejected", 400, "Gone."),
+            Self::InvalidGrant => Failure::reported(GrantEnded, "grant_rejected", 400, "Gone."),
             Self::InvalidClient => {
                 Failure::reported(Client, "client_rejected", 401, "invalid_client")
             }
@@ -150,7 +150,7 @@ impl TokenResponse {
     }
 
     /// The platform's response to a request that checks a key.
-    pub fn to_call(self) -> Result<HttpResponse, HttpError> {
+    pub fn to_check_response(self) -> Result<HttpResponse, HttpError> {
         let status = match self {
             Self::Good { .. } => 200,
             Self::InvalidGrant => 401,
@@ -165,7 +165,7 @@ impl TokenResponse {
     pub fn check_result(self) -> Result<Option<Failure>, ()> {
         let rejected = |status: u16| {
             let codes = ("credentials_rejected", "credentials_rejected");
-            let bare = Failure::bare(FailureClass::Ended, "");
+            let bare = Failure::bare(FailureClass::GrantEnded, "");
             Ok(Some(Failure { codes, status: Some(status), ..bare }))
         };
         match self {
@@ -190,7 +190,7 @@ const STATES: [&str; 4] = ["unknown", "operational", "degraded", "failed"];
 #[derive(Debug, Clone)]
 pub enum StepAction {
     /// Reads the credentials of a slot, with `refresh=true` if the flag is set.
-    Use(usize, bool),
+    ReadCredentials(usize, bool),
     /// Runs the schedule for one minute.
     Minute,
     /// Connects or reconnects a slot: by a user's sign-in, or by storing an API key.
@@ -219,8 +219,8 @@ impl Step {
     pub fn random(rng: &mut TestRng, last: Option<TokenResponse>) -> Self {
         let slot = rng.below(SLOTS.len());
         let action = match rng.below(24) {
-            0..=5 => StepAction::Use(slot, false),
-            6..=8 => StepAction::Use(slot, true),
+            0..=5 => StepAction::ReadCredentials(slot, false),
+            6..=8 => StepAction::ReadCredentials(slot, true),
             9..=15 => StepAction::Minute,
             16..=17 => StepAction::Connect(slot),
             18 => StepAction::Import(slot),

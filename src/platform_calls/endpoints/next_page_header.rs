@@ -54,8 +54,10 @@ pub async fn short_json(
     }
     let Some(copy) = ports.copy(&response.body) else { return Ok(None) };
     let reservation = budget.reserve("GET", holder, ports.now())?;
-    let growing = Rc::clone(&reservation);
-    let body = ports.read_within(copy, MAX_BODY, Rc::new(move |size| growing.grow_to(size))).await;
+    let reservation_handle = Rc::clone(&reservation);
+    let body = ports
+        .read_within(copy, MAX_BODY, Rc::new(move |size| reservation_handle.grow_to(size)))
+        .await;
     reservation.check("GET")?;
     match body {
         Ok(body) => Ok(json::from_bytes(&body).ok()),

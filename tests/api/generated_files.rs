@@ -5,7 +5,7 @@ use std::{env, fs};
 
 /// Compares a file with the code's current output. If the environment variable `write` is set, the
 /// file is written instead. `test` is the calling test's filter.
-pub fn assert_current(path: &str, now: &str, write: &str, test: &str) {
+pub fn assert_up_to_date(path: &str, now: &str, write: &str, test: &str) {
     if env::var_os(write).is_some() {
         fs::write(path, now).unwrap();
         return;

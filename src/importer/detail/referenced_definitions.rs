@@ -16,7 +16,7 @@ const MAX_WRITTEN: usize = 1 << 30;
 
 /// The definitions that an action's input or a response refers to.
 #[derive(Debug, Default)]
-pub struct Reaching {
+pub struct ReferencedDefinitions {
     /// The numbers of the definitions that the schemas refer to directly.
     pub roots: Vec<u32>,
     bytes: usize,
@@ -24,7 +24,7 @@ pub struct Reaching {
     pub is_too_large: bool,
 }
 
-impl Reaching {
+impl ReferencedDefinitions {
     /// Converts a schema, and records the definitions that it refers to.
     pub fn convert<F>(
         &mut self,

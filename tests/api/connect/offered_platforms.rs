@@ -72,7 +72,7 @@ fn offered_platforms_ignore_hosted_authorization() {
 }
 
 #[test]
-fn tokens_are_offered_only_their_platforms() {
+fn a_token_is_offered_only_its_own_platforms() {
     let api = api();
     set_client(&api, "acme");
     set_client(&api, "shops");
@@ -121,8 +121,8 @@ fn one_query_reads_one_row_per_client() {
 fn the_etag_changes_with_the_clients() {
     let api = api();
     let path = "/v1/available-connectors?connectable=true";
-    let known = api.get(path).header("etag").unwrap().to_owned();
-    let again = || api.send(&with_header(api.request("GET", path), "if-none-match", &known));
+    let known_etag = api.get(path).header("etag").unwrap().to_owned();
+    let again = || api.send(&with_header(api.request("GET", path), "if-none-match", &known_etag));
     assert_eq!(again().status, 304);
     set_client(&api, "acme");
     let changed = again();

@@ -35,7 +35,7 @@ pub(crate) fn name<'a>(chosen: Option<&'a str>, current: Option<&'a str>) -> &'a
 }
 
 /// Describes the client in a message, such as "OAuth client `bot` for `slack`".
-pub(crate) fn noun(platform: &str, name: &str) -> String {
+pub(crate) fn describe(platform: &str, name: &str) -> String {
     if name == DEFAULT_CLIENT {
         return format!("OAuth client for `{platform}`");
     }
@@ -53,7 +53,7 @@ pub(super) fn missing(connector: &Connector, method: &AuthMethod, name: &str) ->
     let (platform, id) = (&connector.platform, &method.id);
     let detail = format!(
         "There is no {} and its method `{id}`. The app's developers must set one, with `PUT {}`.",
-        noun(platform, name),
+        describe(platform, name),
         address(platform, name)
     );
     Problem::new(Code::OauthClientMissing, detail)
@@ -95,7 +95,7 @@ pub(crate) fn problem(
     }
     let detail = format!(
         "The {} must set its `variables` {}, which decide who receives its secret and tokens.",
-        noun(&connector.platform, name),
+        describe(&connector.platform, name),
         names.join(", ")
     );
     Some(Problem::new(Code::OauthClientMissing, detail))
@@ -103,12 +103,12 @@ pub(crate) fn problem(
 
 #[cfg(test)]
 mod tests {
-    use super::{address, name, noun};
+    use super::{address, describe, name};
 
     #[test]
     fn the_default_name_is_not_mentioned() {
-        assert_eq!(noun("slack", "default"), "OAuth client for `slack`");
-        assert_eq!(noun("slack", "bot"), "OAuth client `bot` for `slack`");
+        assert_eq!(describe("slack", "default"), "OAuth client for `slack`");
+        assert_eq!(describe("slack", "bot"), "OAuth client `bot` for `slack`");
         assert_eq!(address("slack", "default"), "/v1/oauth-clients/slack");
         assert_eq!(address("slack", "bot"), "/v1/oauth-clients/slack?name=bot");
     }

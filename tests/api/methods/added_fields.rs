@@ -4,7 +4,7 @@ use super::*;
 use crate::connect::connected as connected_by_oauth;
 
 /// A platform's entry in `providers.toml`, before and after it gets regions and versions.
-const BEFORE: &str = r#"
+const PROVIDERS_BEFORE: &str = r#"
 [platforms.acme]
 name = "Acme"
 servers = ["https://api.acme.example"]
@@ -35,7 +35,7 @@ fn providers_after() -> String {
 headers = { "x-version" = "{version}" }"#;
     let region =
         r#"fields = [{ name = "region", label = "Region", enum = ["us", "eu"], default = "us" }]"#;
-    BEFORE
+    PROVIDERS_BEFORE
         .replace("https://api.acme.example", "https://{region}.acme.example")
         .replace("https://acme.example/token", "https://{region}.acme.example/token")
         .replace("https://acme.example/revoke", "https://{region}.acme.example/revoke")
@@ -60,7 +60,7 @@ fn republish(api: &Api, name: &str) {
 
 #[test]
 fn a_key_that_was_stored_before_a_field_existed_is_sent_with_its_default() {
-    let api = imported("changed-key", &[], BEFORE);
+    let api = import_catalog("changed-key", &[], PROVIDERS_BEFORE);
     let path = connected(&api, "acme", Some("key"), &json!({"apiKey": "k"}));
     republish(&api, "changed-key");
     platform(&api, |_| Ok(platform_response(200, &[], "{}")));
@@ -71,9 +71,9 @@ fn a_key_that_was_stored_before_a_field_existed_is_sent_with_its_default() {
         (header(&sent[0], "x-version"), header(&sent[0], "x-key")),
         (Some("2026-01"), Some("k"))
     );
-    let shown = body(&api.get(&format!("{path}/credentials")));
-    assert_eq!(shown["headers"]["x-version"], "2026-01", "{shown}");
-    assert_eq!(shown["fields"], json!({"region": "us", "version": "2026-01"}));
+    let document = body(&api.get(&format!("{path}/credentials")));
+    assert_eq!(document["headers"]["x-version"], "2026-01", "{document}");
+    assert_eq!(document["fields"], json!({"region": "us", "version": "2026-01"}));
     let checked = send(&api, "POST", &format!("{path}/check"), &json!({}));
     assert_eq!(checked.status, 200, "{}", text(&checked));
     let sent = crate::call::sent(&api);
@@ -84,11 +84,11 @@ fn a_key_that_was_stored_before_a_field_existed_is_sent_with_its_default() {
 fn tokens_that_were_stored_before_a_field_existed_are_refreshed_and_revoked_with_its_default() {
     let tokens = json!({"access_token": "a", "refresh_token": "r", "expires_in": 3600});
     for (variables, host) in [(json!({}), "us"), (json!({"region": "eu"}), "eu")] {
-        let api = imported("changed-oauth", &[], BEFORE);
+        let api = import_catalog("changed-oauth", &[], PROVIDERS_BEFORE);
         set_client(&api, "acme");
-        let mut of_ann = of_ann("acme");
-        of_ann["authMethod"] = json!("oauth2");
-        let path = at(&connected_by_oauth(&api, &of_ann, &tokens));
+        let mut ann_connect_body = ann_connect_body("acme");
+        ann_connect_body["authMethod"] = json!("oauth2");
+        let path = at(&connected_by_oauth(&api, &ann_connect_body, &tokens));
         republish(&api, "changed-oauth");
         // The client's variables apply, as for a new connection.
         let client =
@@ -111,7 +111,7 @@ fn tokens_that_were_stored_before_a_field_existed_are_refreshed_and_revoked_with
 
 #[test]
 fn values_that_the_user_entered_are_kept() {
-    let api = imported("changed-own", &[], &providers_after());
+    let api = import_catalog("changed-own", &[], &providers_after());
     let fields = json!({"apiKey": "k", "version": "2025-07", "region": "eu"});
     let path = connected(&api, "acme", Some("key"), &fields);
     platform(&api, |_| Ok(platform_response(200, &[], "{}")));

@@ -44,7 +44,7 @@ fn rows_of(env: &TestEnv, sql: &str) -> Vec<String> {
 }
 
 /// The wrong rows of counters and tags, each with its actual and its correct contents.
-pub fn miscounts(env: &TestEnv) -> Vec<String> {
+pub fn wrong_counters(env: &TestEnv) -> Vec<String> {
     let tables = [
         ("SELECT account, environment, active, dimension, value, n FROM connection_counts", COUNTS),
         (

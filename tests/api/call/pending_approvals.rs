@@ -15,7 +15,7 @@ const NEW: &str = "two:QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
 fn a_pending_call_survives_key_rotation() {
     let mut approval_fixture = approval_fixture();
     let (id, url) = approval_fixture.start_pending_call();
-    let (browser, page) = approval_fixture.opened_by(&url, "ann");
+    let (browser, page) = approval_fixture.open_as(&url, "ann");
     let service = |keys: &str| {
         Service::new(config(&[
             ("VAULT_KEYS", keys),

@@ -26,7 +26,7 @@ fn with_keys(api: &mut Api, keys: &str) {
 fn forged_secrets_cost_no_query() {
     let api = api();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
     let (browser, state) = follow(&api, &link);
     let secret = link.rsplit('/').next().unwrap();
     // Changes a character in the middle, because the first characters may be shard digits.
@@ -64,14 +64,14 @@ fn forged_secrets_cost_no_query() {
 fn keys_can_be_rotated_while_users_are_at_the_platform() {
     let mut api = api();
     set_client(&api, "acme");
-    let (id, link) = begin(&api, &of_ann("acme"));
+    let (id, link) = start_attempt(&api, &ann_connect_body("acme"));
     with_keys(&mut api, &format!("{OTHER},{KEYS}"));
-    agree(&api, &link, &json!({"access_token": "a"}));
+    consent_at_platform(&api, &link, &json!({"access_token": "a"}));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
     // The new key signs this link, so a service with only the old key rejects it.
-    let mut bob = of_ann("acme");
+    let mut bob = ann_connect_body("acme");
     bob["identity"] = json!("bob");
-    let (id, link) = begin(&api, &bob);
+    let (id, link) = start_attempt(&api, &bob);
     with_keys(&mut api, KEYS);
     let browser = Browser::default();
     assert_eq!(cost(&api, &browser.request("GET", &link)), (410, 0));
@@ -80,7 +80,7 @@ fn keys_can_be_rotated_while_users_are_at_the_platform() {
     assert_eq!(browser.request("GET", &link).method, "GET");
     assert_eq!(cost(&api, &browser.request("GET", &link)).0, 200);
     with_keys(&mut api, &format!("{OTHER},{KEYS}"));
-    agree(&api, &link, &json!({"access_token": "b"}));
+    consent_at_platform(&api, &link, &json!({"access_token": "b"}));
     assert_eq!(attempt(&api, &id)["status"], "succeeded");
 }
 
@@ -88,8 +88,8 @@ fn keys_can_be_rotated_while_users_are_at_the_platform() {
 fn links_are_rate_limited() {
     let api = api();
     set_client(&api, "acme");
-    let (_, link) = begin(&api, &of_ann("acme"));
-    let (_, other) = begin(&api, &of_ann("acme"));
+    let (_, link) = start_attempt(&api, &ann_connect_body("acme"));
+    let (_, other) = start_attempt(&api, &ann_connect_body("acme"));
     let open = |link: &str| cost(&api, &Browser::default().request("GET", link));
     assert_eq!(open(&link).0, 200);
     api.env.limited.set(true);

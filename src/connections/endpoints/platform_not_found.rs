@@ -12,7 +12,7 @@ use crate::storage::metering::Metered;
 
 /// Rejects a body with an unknown `platform`, which is in lower case. Runs only for an authorized
 /// caller, because the suggestion comes from the catalog. Fails with all faults of the body.
-pub async fn no_platform<P: Ports>(
+pub async fn platform_not_found<P: Ports>(
     context: &Context<'_>,
     body: BodyReader,
     platform: &str,

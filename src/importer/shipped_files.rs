@@ -11,11 +11,11 @@ use anyhow::{Context as _, Result};
 use serde::Serialize;
 
 /// The environment variable with the folder of the npm package, set by `scripts/lib/run.mjs`.
-const PACKAGE: &str = "CONNECTOR_VAULT_PACKAGE";
+const PACKAGE_ENV: &str = "CONNECTOR_VAULT_PACKAGE";
 
 /// The folder of the npm package that runs this program, if any.
 pub fn package() -> Option<PathBuf> {
-    env::var_os(PACKAGE).map(PathBuf::from)
+    env::var_os(PACKAGE_ENV).map(PathBuf::from)
 }
 
 /// The path of a shipped file: in the current folder if it exists there, otherwise in the package.

@@ -28,11 +28,11 @@ export const commonValue = (name: string): string => commonValues[name] ?? "";
 
 /** Returns a text about a field, with its placeholders filled in. */
 export function fieldText(key: FieldTextKey, values: Values = {}): string {
-  return fill(key, values);
+  return fillPlaceholders(key, values);
 }
 
 /** Returns a text with its placeholders filled in. */
-export const fill = (key: string, values: Values): string =>
+export const fillPlaceholders = (key: string, values: Values): string =>
   template(key).replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? commonValue(name));
 
 /** Translates common labels of fields. Others stay in English, the only language of the catalog. */

@@ -31,8 +31,8 @@ function generate(schema, definitions, random, depth = 0) {
   const type = [schema.type ?? (schema.properties ? "object" : schema.items ? "array" : undefined)].flat();
   switch (pick(type)) {
     case "object": {
-      const isThere = ([name]) => required.includes(name) || (depth < MAX_DEPTH / 2 && random() < 0.5);
-      const present = Object.entries(properties).filter(isThere);
+      const isIncluded = ([name]) => required.includes(name) || (depth < MAX_DEPTH / 2 && random() < 0.5);
+      const present = Object.entries(properties).filter(isIncluded);
       return Object.assign({}, ...parts, Object.fromEntries(present.map(([name, inner]) => [name, next(inner)])));
     }
     case "array":
@@ -63,7 +63,7 @@ function values(name, input) {
   return found.filter((value) => value !== undefined);
 }
 
-export class Verdicts {
+export class ValidationComparer {
   #child;
   #lines;
 

@@ -8,9 +8,9 @@ use std::process;
 use anyhow::{Context, Result};
 
 /// A temporary file that is deleted on drop.
-pub struct Scratch(PathBuf);
+pub struct TempFile(PathBuf);
 
-impl Scratch {
+impl TempFile {
     pub fn with(extension: &str, bytes: &[u8]) -> Result<Self> {
         let mut name = [0; 8];
         getrandom::fill(&mut name).context("randomness from the system")?;
@@ -34,7 +34,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TempFile {
     fn drop(&mut self) {
         // A failure can't be handled here, and the system clears this folder anyway.
         let _ = fs::remove_file(&self.0);
@@ -46,8 +46,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scratch_file_is_deleted_on_drop() {
-        let file = Scratch::with("json", b"[]").unwrap();
+    fn temp_file_is_deleted_on_drop() {
+        let file = TempFile::with("json", b"[]").unwrap();
         let path = file.0.clone();
         assert_eq!(fs::read(&path).unwrap(), b"[]");
         drop(file);

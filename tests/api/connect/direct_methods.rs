@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn of_ann_with(platform: &str, fields: &Value) -> Value {
-    let mut sent = of_ann(platform);
+fn ann_connect_body_with(platform: &str, fields: &Value) -> Value {
+    let mut sent = ann_connect_body(platform);
     sent["fields"] = fields.clone();
     sent
 }
@@ -11,11 +11,11 @@ fn of_ann_with(platform: &str, fields: &Value) -> Value {
 #[test]
 fn a_key_is_checked_at_the_platform_before_it_is_stored() {
     let api = api();
-    let sent = of_ann_with("keyed", &json!({"apiKey": "k-secret"}));
+    let sent = ann_connect_body_with("keyed", &json!({"apiKey": "k-secret"}));
     script(&api, &[(401, json!({}))]);
-    let refused = connect(&api, &sent);
-    assert_eq!((refused.status, &body(&refused)["code"]), (422, &json!("credentials_rejected")));
-    assert!(!text(&refused).contains("k-secret"));
+    let refusal = connect(&api, &sent);
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (422, &json!("credentials_rejected")));
+    assert!(!text(&refusal).contains("k-secret"));
     assert_eq!((rows(&api, "connections"), rows(&api, "credentials")), (0, 0));
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let response = connect(&api, &sent);
@@ -35,15 +35,15 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
         "type": "api_key", "authMethod": "key", "apiKey": "k-secret", "headers": {"x-key": "k-secret"}, "query": {},
     });
     assert_eq!(credentials, expected);
-    assert!(!dump_tables(&api).contains("k-secret"));
+    assert!(!dump_all_tables(&api).contains("k-secret"));
 
     // A second connection of the account fails. A reconnection is checked, and one to another
     // account changes nothing.
     script(&api, &[(200, json!({})), (200, json!({"id": "u-2"}))]);
     assert_eq!(body(&connect(&api, &sent))["code"], "connection_exists");
     let again = json!({"connection": connection["id"], "fields": {"apiKey": "other"}});
-    let refused = connect(&api, &again);
-    assert_eq!((refused.status, &body(&refused)["code"]), (422, &json!("credentials_rejected")));
+    let refusal = connect(&api, &again);
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (422, &json!("credentials_rejected")));
     assert_eq!(body(&api.get(&format!("{path}/credentials")))["apiKey"], "k-secret");
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let reconnected = connect(&api, &again);
@@ -64,7 +64,7 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
 fn redirects_do_not_verify_a_key() {
     let api = api();
     script(&api, &[(302, json!({}))]);
-    let response = connect(&api, &of_ann_with("elsewhere", &json!({"apiKey": "k"})));
+    let response = connect(&api, &ann_connect_body_with("elsewhere", &json!({"apiKey": "k"})));
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("unknown")));
     assert_eq!(api.env.sent.borrow()[0].url, "https://login.elsewhere.example/me");
 }
@@ -72,7 +72,7 @@ fn redirects_do_not_verify_a_key() {
 #[test]
 fn unverifiable_credentials_are_stored_as_unknown() {
     let api = api();
-    for (platform, more, fields, shown) in [
+    for (platform, extra, fields, shown) in [
         (
             "plain",
             json!({"authMethod": "basic"}),
@@ -92,8 +92,8 @@ fn unverifiable_credentials_are_stored_as_unknown() {
             }),
         ),
     ] {
-        let mut sent = of_ann_with(platform, &fields);
-        for (name, value) in more.as_object().unwrap() {
+        let mut sent = ann_connect_body_with(platform, &fields);
+        for (name, value) in extra.as_object().unwrap() {
             sent[name] = value.clone();
         }
         let response = connect(&api, &sent);
@@ -109,14 +109,14 @@ fn unverifiable_credentials_are_stored_as_unknown() {
 #[test]
 fn client_credentials_get_a_token() {
     let api = api();
-    let none = connect(&api, &of_ann("app"));
+    let none = connect(&api, &ann_connect_body("app"));
     assert_eq!((none.status, &body(&none)["code"]), (409, &json!("oauth_client_missing")));
     set_client(&api, "app");
     script(&api, &[(401, json!({"error": "invalid_client"}))]);
-    assert_eq!(body(&connect(&api, &of_ann("app")))["code"], "credentials_rejected");
+    assert_eq!(body(&connect(&api, &ann_connect_body("app")))["code"], "credentials_rejected");
     // The platform returned a token, so the connection works, even if the check returns a redirect.
     script(&api, &[(200, json!({"access_token": "t", "expires_in": "60"})), (302, json!({}))]);
-    let response = connect(&api, &of_ann("app"));
+    let response = connect(&api, &ann_connect_body("app"));
     assert_eq!((response.status, &body(&response)["state"]), (201, &json!("operational")));
     assert_eq!(value_of(&form(&api, 1), "grant_type").as_deref(), Some("client_credentials"));
     assert_eq!(value_of(&form(&api, 1), "scope").as_deref(), Some("read"));
@@ -137,18 +137,18 @@ fn reports_all_errors_of_a_request() {
             json!({"platform": "keyed", "identity": "a,b", "identityType": "user"}),
             vec!["/identity"],
         ),
-        (of_ann("keyed"), vec!["/fields/apiKey"]),
-        (of_ann_with("keyed", &json!({"apiKey": "k", "x": "y"})), vec!["/fields/x"]),
-        (of_ann_with("keyed", &json!({"apiKey": "a\nb"})), vec!["/fields/apiKey"]),
-        (of_ann_with("keyed", &json!({"apiKey": "a\u{200b}"})), vec!["/fields/apiKey"]),
+        (ann_connect_body("keyed"), vec!["/fields/apiKey"]),
+        (ann_connect_body_with("keyed", &json!({"apiKey": "k", "x": "y"})), vec!["/fields/x"]),
+        (ann_connect_body_with("keyed", &json!({"apiKey": "a\nb"})), vec!["/fields/apiKey"]),
+        (ann_connect_body_with("keyed", &json!({"apiKey": "a\u{200b}"})), vec!["/fields/apiKey"]),
         (
             json!({"platform": "plain", "identity": "ann", "identityType": "user", "authMethod": "basic", "fields": {"username": "a:b", "password": "a:b"}}),
             vec!["/fields/username"],
         ),
-        (of_ann_with("keyed", &json!({"apiKey": 7})), vec!["/fields/apiKey"]),
-        (of_ann_with("keyed", &json!([])), vec!["/fields"]),
-        (of_ann("plain"), vec!["/authMethod"]),
-        (of_ann("nothing"), vec!["/authMethod"]),
+        (ann_connect_body_with("keyed", &json!({"apiKey": 7})), vec!["/fields/apiKey"]),
+        (ann_connect_body_with("keyed", &json!([])), vec!["/fields"]),
+        (ann_connect_body("plain"), vec!["/authMethod"]),
+        (ann_connect_body("nothing"), vec!["/authMethod"]),
         (
             json!({"platform": "keyed", "identity": "ann", "identityType": "user", "authMethod": "x"}),
             vec!["/authMethod"],
@@ -166,7 +166,7 @@ fn reports_all_errors_of_a_request() {
             json!({"connection": "00000000-0000-4000-8000-000000000000", "platform": "keyed", "label": "a"}),
             vec!["/platform", "/label"],
         ),
-        (of_ann("unknown"), vec!["/platform"]),
+        (ann_connect_body("unknown"), vec!["/platform"]),
         (
             json!({"platform": "keyed", "identity": "ann", "identityType": "user", "flavour": 1}),
             vec!["/flavour"],
@@ -194,6 +194,6 @@ fn reports_all_errors_of_a_request() {
 fn former_names_resolve_to_the_platform() {
     let api = api();
     script(&api, &[(200, json!({})), (200, json!({"id": 1}))]);
-    let response = connect(&api, &of_ann_with("old-keyed", &json!({"apiKey": "k"})));
+    let response = connect(&api, &ann_connect_body_with("old-keyed", &json!({"apiKey": "k"})));
     assert_eq!(body(&response)["platform"], "keyed");
 }
