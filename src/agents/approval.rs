@@ -245,7 +245,7 @@ pub fn select_for_owner(owner: &str, id: &str, now: u64) -> Statement {
 }
 
 /// Selects an approval of an endpoint. Excludes approvals whose user is at the app's sign-in,
-/// because whoever opened the link is not yet authenticated.
+/// because their identity is not verified yet.
 pub fn select(endpoint: &str, id: &str) -> Statement {
     statement(
         "SELECT * FROM agent_approvals WHERE id = ?1 AND endpoint = ?2 AND secret_hash IS NULL",

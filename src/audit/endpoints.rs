@@ -37,7 +37,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let scan_limit = if filter.needs_scan() { SCAN_LIMIT.max(limit) } else { limit };
     let select = select(&context.guard(), &filter, before.as_ref(), scan_limit.saturating_add(1));
     let mut statements = Statements::default();
-    let entries = statements.push_query::<Entry>(select);
+    let entries = statements.query::<Entry>(select);
     let scan_limit = usize::try_from(scan_limit).unwrap_or(usize::MAX);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {

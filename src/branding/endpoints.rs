@@ -12,8 +12,7 @@ use crate::storage::transaction::Statements;
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let mut statements = Statements::default();
-    let branding =
-        statements.push_query::<Branding>(statements::select_for_caller(&context.guard()));
+    let branding = statements.query::<Branding>(statements::select_for_caller(&context.guard()));
     Ok(Handler::render(statements, move |results, _| {
         let branding = results.first(branding)?.unwrap_or_default();
         Ok(Response::json(branding.to_json(), NO_STORE))
@@ -34,7 +33,7 @@ pub fn put<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     };
     let mut statements = Statements::default();
     let put = statements::put(&context.guard(), &new, context.now);
-    let stored = statements.push_query::<Branding>(put);
+    let stored = statements.query::<Branding>(put);
     Ok(Handler::render(statements, move |results, _| {
         let missing = || StorageError::new("the stored branding is missing");
         let stored = results.first(stored)?.ok_or_else(missing)?;

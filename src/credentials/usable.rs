@@ -59,9 +59,9 @@ impl CredentialsQuery {
         }
         let guard = context.guard();
         Ok(Self {
-            connection: statements.push_query(one::select(&guard, id)),
-            credentials: statements.push_query(select_credentials(&guard, id)),
-            client: statements.push_query(select_client_for(&guard, id)),
+            connection: statements.query(one::select(&guard, id)),
+            credentials: statements.query(select_credentials(&guard, id)),
+            client: statements.query(select_client_for(&guard, id)),
         })
     }
 

@@ -101,7 +101,7 @@ export function respondProxied(status, head, response) {
   return new Response(isEmpty ? null : response.body, { status, headers: parseHeaders(head) });
 }
 
-/** Cancels the body of a response that nobody reads. */
+/** Cancels the body of an unused response. */
 export function discard(response) {
   if (response.body !== null && !response.bodyUsed) response.body.cancel().catch(() => {});
 }

@@ -40,8 +40,7 @@ pub struct ImportArgs {
     /// Which documents to import: only those with an open licence in `info.license`, or all
     #[arg(long, value_enum, default_value_t = LicenceArg::Open)]
     licence: LicenceArg,
-    /// A document, or a folder of documents, to import regardless of its licence; repeat it for
-    /// more
+    /// A document or folder to import regardless of its licence; repeat it for more
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) also: Vec<PathBuf>,
     /// A document, or a folder of documents, that replaces other documents about the same
@@ -118,8 +117,7 @@ impl ImportArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Makes the paths in the arguments absolute, so that the import can be repeated from any
-    /// folder.
+    /// Makes all paths absolute, so that the import can be repeated from any folder.
     fn absolute(&self) -> Result<Self> {
         let all = |paths: &[PathBuf]| paths.iter().map(absolute).collect::<Result<Vec<_>>>();
         Ok(Self {

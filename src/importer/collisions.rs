@@ -10,11 +10,11 @@ use crate::catalog::key::MAX_PLATFORM;
 /// Documents with the same name are distinguished by the first of these properties that differs:
 ///
 /// 1. provider: the shortest provider, or the alphabetically first one of equal length, keeps the
-/// name; the others append their public suffix (`visma` and `visma-net`);
+///    name; the others append their public suffix (`visma` and `visma-net`);
 /// 2. title: a document keeps the name if only its title contains the name; the others append their
-/// titles (`acme-billing` and `acme-users`);
+///    titles (`acme-billing` and `acme-users`);
 /// 3. version: the newest document keeps the name; the others append their versions (`acme` and
-/// `acme-v1`);
+///    `acme-v1`);
 /// 4. content: all but the first append a short hash of their content.
 pub fn names(namings: &[&Naming]) -> Vec<String> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();

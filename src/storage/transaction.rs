@@ -33,7 +33,7 @@ impl<T> Copy for Rows<T> {}
 
 impl Statements {
     /// Adds a statement whose rows are read from the [`Results`].
-    pub fn push_query<T: DeserializeOwned>(&mut self, statement: Statement) -> Rows<T> {
+    pub fn query<T: DeserializeOwned>(&mut self, statement: Statement) -> Rows<T> {
         let rows = Rows { statement: self.0.len(), marker: PhantomData };
         self.0.push(statement);
         rows

@@ -31,8 +31,8 @@ pub struct SpanIds {
 }
 
 impl SpanIds {
-    /// Creates the ids of a new span. It belongs to the trace of the caller's request or, if there
-    /// is none, to a new trace. Returns `None` if the caller's trace is not sampled.
+    /// Creates the ids of a new span. It belongs to the trace of the caller's request, if there
+    /// is one, and otherwise to a new trace. Returns `None` if the caller's trace is not sampled.
     pub fn new(context: Option<&TraceContext>, random: &impl Random) -> Option<Self> {
         let (mut trace, mut span) = ([0; 16], [0; 8]);
         random.fill(&mut span);

@@ -54,7 +54,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (platform, identity) = (query.text("platform"), query.text("identity"));
     let filter = UsageFilter { from, to, platform, identity, group_by };
     let mut statements = Statements::default();
-    let rows = statements.push_query::<UsageRow>(select(&context.guard(), &filter));
+    let rows = statements.query::<UsageRow>(select(&context.guard(), &filter));
     Ok(Handler::render(statements, move |results, _| {
         let rows = results.all(rows)?;
         Ok(Response::json(json::bytes(&view(&filter, &rows)), NO_STORE))

@@ -257,71 +257,42 @@ fn checks_have_a_fixed_order() {
     let key_without_scope = api.env.key("acme", Environment::Test, &[Scope::CatalogRead], None);
     api.mark_key_used(&key_without_scope);
     let before = api.env.dump();
-    let with_stale_version = |request: Request| with_header(request, "if-match", "\"x\"");
-    let with_json_type =
-        |request: Request| with_header(request, "content-type", "application/json");
-    let with_too_large_body = |request: Request| Request { body: Body::TooLarge, ..request };
+    let stale = |request: Request| with_header(request, "if-match", "\"x\"");
+    let as_json = |request: Request| with_header(request, "content-type", "application/json");
+    let oversized = |request: Request| Request { body: Body::TooLarge, ..request };
     let patch = |path: &str| api.request("PATCH", path);
-    let request_without_scope = |method: &str, path: &str| as_key(&key_without_scope, method, path);
+    let unscoped = |method: &str, path: &str| as_key(&key_without_scope, method, path);
     for (request, limited, status, expected) in [
         // 401 comes before 404, 405 and all other errors.
         (anonymous("GET", "/v1/vault"), true, 401, "missing_key"),
         (anonymous("PUT", CONNECTIONS), true, 401, "missing_key"),
-        (
-            with_stale_version(anonymous("PATCH", &format!("{}?x", at(&id)))),
-            true,
-            401,
-            "missing_key",
-        ),
-        (with_too_large_body(anonymous("POST", CONNECTIONS)), true, 401, "missing_key"),
+        (stale(anonymous("PATCH", &format!("{}?x", at(&id)))), true, 401, "missing_key"),
+        (oversized(anonymous("POST", CONNECTIONS)), true, 401, "missing_key"),
         // 404 (unknown route) and 405 come before 403.
-        (request_without_scope("GET", "/v1/vault?x"), true, 404, "route_not_found"),
-        (request_without_scope("GET", &format!("{}/", at(&id))), true, 404, "route_not_found"),
-        (request_without_scope("GET", "/v1/vault/connections/a%00"), true, 404, "route_not_found"),
-        (request_without_scope("PUT", &format!("{}?x", at(&id))), true, 405, "method_not_allowed"),
+        (unscoped("GET", "/v1/vault?x"), true, 404, "route_not_found"),
+        (unscoped("GET", &format!("{}/", at(&id))), true, 404, "route_not_found"),
+        (unscoped("GET", "/v1/vault/connections/a%00"), true, 404, "route_not_found"),
+        (unscoped("PUT", &format!("{}?x", at(&id))), true, 405, "method_not_allowed"),
         // A missing scope (403) is reported before the rate limit (429).
         (
-            with_stale_version(with_too_large_body(request_without_scope(
-                "PATCH",
-                &format!("{}?x", at(&id)),
-            ))),
+            stale(oversized(unscoped("PATCH", &format!("{}?x", at(&id))))),
             true,
             403,
             "insufficient_scope",
         ),
-        (
-            request_without_scope("GET", &format!("{CONNECTIONS}?x")),
-            true,
-            403,
-            "insufficient_scope",
-        ),
-        (
-            with_too_large_body(request_without_scope("POST", CONNECTIONS)),
-            true,
-            403,
-            "insufficient_scope",
-        ),
-        (request_without_scope("DELETE", &at("x")), true, 403, "insufficient_scope"),
-        (request_without_scope("GET", SUMMARY), true, 403, "insufficient_scope"),
+        (unscoped("GET", &format!("{CONNECTIONS}?x")), true, 403, "insufficient_scope"),
+        (oversized(unscoped("POST", CONNECTIONS)), true, 403, "insufficient_scope"),
+        (unscoped("DELETE", &at("x")), true, 403, "insufficient_scope"),
+        (unscoped("GET", SUMMARY), true, 403, "insufficient_scope"),
         // The rate limit (429) is reported before errors of the request (400).
-        (
-            with_stale_version(with_too_large_body(patch(&format!("{}?x", at(&id))))),
-            true,
-            429,
-            "too_many_requests",
-        ),
+        (stale(oversized(patch(&format!("{}?x", at(&id))))), true, 429, "too_many_requests"),
         (api.request("GET", &format!("{CONNECTIONS}?x")), true, 429, "too_many_requests"),
         (api.request("POST", CONNECTIONS), true, 429, "too_many_requests"),
         (api.request("DELETE", &at("x")), true, 429, "too_many_requests"),
         // Parameters are checked before the body.
+        (stale(oversized(patch(&format!("{}?x", at(&id))))), false, 400, "unknown_parameter"),
         (
-            with_stale_version(with_too_large_body(patch(&format!("{}?x", at(&id))))),
-            false,
-            400,
-            "unknown_parameter",
-        ),
-        (
-            with_too_large_body(api.request("POST", &format!("{CONNECTIONS}?limit=1"))),
+            oversized(api.request("POST", &format!("{CONNECTIONS}?limit=1"))),
             false,
             400,
             "unknown_parameter",
@@ -329,54 +300,19 @@ fn checks_have_a_fixed_order() {
         (api.request("DELETE", &format!("{}?x=1", at("x"))), false, 400, "unknown_parameter"),
         (api.request("GET", &format!("{}?x=1", at("x"))), false, 400, "unknown_parameter"),
         // For the body: 415 comes before 413, and 413 before 400.
-        (
-            with_stale_version(with_too_large_body(patch(&at("x")))),
-            false,
-            415,
-            "unsupported_media_type",
-        ),
-        (
-            with_stale_version(with_too_large_body(with_json_type(patch(&at("x"))))),
-            false,
-            413,
-            "body_too_large",
-        ),
-        (with_stale_version(with_body(patch(&at("x")), "{")), false, 400, "invalid_body"),
-        (
-            with_stale_version(with_body(patch(&at(&id)), "{\"tags\":[\"\"]}")),
-            false,
-            400,
-            "invalid_body",
-        ),
+        (stale(oversized(patch(&at("x")))), false, 415, "unsupported_media_type"),
+        (stale(oversized(as_json(patch(&at("x"))))), false, 413, "body_too_large"),
+        (stale(with_body(patch(&at("x")), "{")), false, 400, "invalid_body"),
+        (stale(with_body(patch(&at(&id)), "{\"tags\":[\"\"]}")), false, 400, "invalid_body"),
         // The body is checked before 404.
-        (
-            with_too_large_body(api.request("POST", CONNECTIONS)),
-            false,
-            415,
-            "unsupported_media_type",
-        ),
-        (
-            with_too_large_body(with_json_type(api.request("POST", CONNECTIONS))),
-            false,
-            413,
-            "body_too_large",
-        ),
+        (oversized(api.request("POST", CONNECTIONS)), false, 415, "unsupported_media_type"),
+        (oversized(as_json(api.request("POST", CONNECTIONS))), false, 413, "body_too_large"),
         (with_body(patch(&at(&foreign)), "[]"), false, 400, "invalid_body"),
         // An unknown connection (404) is reported before a failed precondition (412).
-        (
-            with_stale_version(with_body(patch(&at(&foreign)), "{}")),
-            false,
-            404,
-            "connection_not_found",
-        ),
-        (
-            with_stale_version(api.request("DELETE", &at(&foreign))),
-            false,
-            404,
-            "connection_not_found",
-        ),
-        (with_stale_version(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),
-        (with_stale_version(api.request("DELETE", &at(&id))), false, 412, "precondition_failed"),
+        (stale(with_body(patch(&at(&foreign)), "{}")), false, 404, "connection_not_found"),
+        (stale(api.request("DELETE", &at(&foreign))), false, 404, "connection_not_found"),
+        (stale(with_body(patch(&at(&id)), "{}")), false, 412, "precondition_failed"),
+        (stale(api.request("DELETE", &at(&id))), false, 412, "precondition_failed"),
     ] {
         api.env.limited.set(limited);
         let calls = api.env.db_calls.get();

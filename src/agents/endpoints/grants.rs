@@ -45,7 +45,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         limit.saturating_add(1),
     );
     let mut statements = Statements::default();
-    let rows = statements.push_query::<Grant>(select);
+    let rows = statements.query::<Grant>(select);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let mut rows = results.all(rows)?;
@@ -61,8 +61,8 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let id = context.connection_id();
     let mut statements = Statements::default();
-    let deleted = statements
-        .push_query::<ExistingRow>(statements::delete_grant(&context.guard(), id.as_str()));
+    let deleted =
+        statements.query::<ExistingRow>(statements::delete_grant(&context.guard(), id.as_str()));
     Ok(Handler::delete(statements, deleted, move || {
         Problem::new(Code::AgentGrantNotFound, "There is no such grant.")
     }))
@@ -127,8 +127,8 @@ pub fn create<'a, P: Ports>(
     };
     let mut statements = Statements::default();
     let select = statements::select_app_endpoint(&guard, &request.endpoint);
-    let own_endpoint = statements.push_query::<ExistingRow>(select);
-    let created = statements.push_query::<ExistingRow>(insert);
+    let own_endpoint = statements.query::<ExistingRow>(select);
+    let created = statements.query::<ExistingRow>(insert);
     statements.run(statements::prune(now));
     let endpoint_url = endpoint_url(base, &request.endpoint);
     let is_access = matches!(request.purpose, Purpose::Access(_));
@@ -169,7 +169,7 @@ fn continue_to_own_grants<'a>(
     let endpoint_url = endpoint_url(base, &request.endpoint);
     let mut statements = Statements::default();
     let select = statements::select_app_endpoint(&context.guard(), &request.endpoint);
-    let endpoint = statements.push_query::<AppEndpoint>(select);
+    let endpoint = statements.query::<AppEndpoint>(select);
     Handler::render(statements, move |results, _| {
         let endpoint = results.first(endpoint)?.ok_or_else(wrong_endpoint_problem)?;
         let user = SignedInUser {

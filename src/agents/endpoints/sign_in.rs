@@ -48,8 +48,7 @@ pub fn read<'a, P: Ports>(
 ) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let mut statements = Statements::default();
-    let endpoint =
-        statements.push_query::<Endpoint>(statements::select_for_caller(&context.guard()));
+    let endpoint = statements.query::<Endpoint>(statements::select_for_caller(&context.guard()));
     Ok(Handler::render(statements, move |results, principal| {
         let endpoint = results.first(endpoint)?;
         let base = context.config().base_url.as_deref();
@@ -70,7 +69,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let mut statements = Statements::default();
     let [endpoint, grants] = statements::delete_sign_in(&context.guard());
-    let deleted = statements.push_query::<ExistingRow>(endpoint);
+    let deleted = statements.query::<ExistingRow>(endpoint);
     statements.run(grants);
     Ok(Handler::delete(statements, deleted, not_configured))
 }

@@ -29,7 +29,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let limit = Paging::read(&query).limit;
     let mut statements = Statements::default();
     let page = select_page(&context.guard(), before.as_deref(), limit.saturating_add(1));
-    let rows = statements.push_query::<Key>(page);
+    let rows = statements.query::<Key>(page);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, principal| {
         let mut rows = results.all(rows)?;
@@ -61,7 +61,7 @@ pub fn create<'a, P: Ports>(
     let new = NewKey { id: &id, key: &key, name: name.as_deref(), scopes, expires_at, now };
     let mut statements = Statements::default();
     statements.run(insert(&guard, &new));
-    let created = statements.push_query::<Key>(select(&guard, &id));
+    let created = statements.query::<Key>(select(&guard, &id));
     Ok(Handler::render(statements, move |results, principal| {
         if let Some(created) = results.first(created)? {
             return Ok(Response { status: 201, ..with_secret(&created, &key, principal, now) });
@@ -95,8 +95,8 @@ pub fn rotate<'a, P: Ports>(
     for statement in replace(&guard, &old_id, (&id, &key), now) {
         statements.run(statement);
     }
-    let created = statements.push_query::<Key>(select(&guard, &id));
-    let old = statements.push_query::<Key>(select(&guard, &old_id));
+    let created = statements.query::<Key>(select(&guard, &id));
+    let old = statements.query::<Key>(select(&guard, &old_id));
     Ok(Handler::render(statements, move |results, principal| {
         if let Some(created) = results.first(created)? {
             return Ok(with_secret(&created, &key, principal, now));
@@ -122,7 +122,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (guard, id) = (context.guard(), key_id(context));
     let mut statements = Statements::default();
     // Selects the key before revoking it, because a key that revokes itself can't read afterwards.
-    let found = statements.push_query::<Key>(select(&guard, &id));
+    let found = statements.query::<Key>(select(&guard, &id));
     statements.run(revoke(&guard, &id, context.now));
     Ok(Handler::render(statements, move |results, _| {
         results.first(found)?.ok_or_else(|| no_key(context))?;

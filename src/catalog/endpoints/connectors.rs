@@ -50,7 +50,7 @@ pub fn handle<'a, P: Ports>(
         return Ok(Handler::catalog(respond(context, filter, paging, ports)));
     }
     let mut statements = Statements::default();
-    let clients = statements.push_query::<Client>(select_platforms_with_client(&context.guard()));
+    let clients = statements.query::<Client>(select_platforms_with_client(&context.guard()));
     Ok(Handler::new(statements, move |results, _| async move {
         let clients = results.all(clients)?.into_iter().map(|client| client.platform);
         let clients: Vec<String> = clients.collect();

@@ -53,8 +53,7 @@ pub fn handle<'a, P: Ports>(
         return Ok(Handler::catalog(respond(context, filter, paging, ports)));
     }
     let mut statements = Statements::default();
-    let connected =
-        statements.push_query::<ConnectedPlatform>(connected_platforms(&context.guard()));
+    let connected = statements.query::<ConnectedPlatform>(connected_platforms(&context.guard()));
     Ok(Handler::new(statements, move |results, principal| async move {
         if reads_connections(principal.scopes) {
             let all = results.all(connected)?.into_iter().map(|row| row.platform);

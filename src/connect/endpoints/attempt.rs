@@ -71,8 +71,8 @@ fn add_statements(
     statements: &mut Statements,
 ) -> (Rows<Attempt>, Rows<Connection>) {
     let guard = context.guard();
-    let attempt = statements.push_query(statements::select_attempt(&guard, id));
-    (attempt, statements.push_query(statements::select_connected(&guard, id)))
+    let attempt = statements.query(statements::select_attempt(&guard, id));
+    (attempt, statements.query(statements::select_connected(&guard, id)))
 }
 
 /// Waits until the attempt ends.

@@ -53,7 +53,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let is_exact = platform.is_none() && (statuses.is_empty() || !filter.has_one_identity(&guard));
     let scan_limit = if is_exact { limit.saturating_add(1) } else { SCAN_LIMIT.max(limit) };
     let mut statements = Statements::default();
-    let attempts = statements.push_query::<Attempt>(select_attempts(&guard, &filter, scan_limit));
+    let attempts = statements.query::<Attempt>(select_attempts(&guard, &filter, scan_limit));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let attempts = results.all(attempts)?;

@@ -10,7 +10,7 @@ use crate::catalog::endpoints::respond::platform_not_found;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::{DEFAULT_CLIENT, OauthClient, seal_context, seal_id};
 use crate::connect::endpoints::{
-    chosen_client, connector, encrypt_error, missing_vault_keys, redirect_uri,
+    client_choice, connector, encrypt_error, missing_vault_keys, redirect_uri,
 };
 use crate::connect::method::{Connector, validation_error};
 use crate::connect::statements::{self, NewClient, NewSecret};
@@ -48,12 +48,9 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let paging = Paging::read(&query);
     let offset = paging.limit.saturating_mul(paging.page.saturating_sub(1));
     let (guard, mut statements) = (context.guard(), Statements::default());
-    let rows = statements.push_query::<OauthClient>(statements::select_clients(
-        &guard,
-        paging.limit,
-        offset,
-    ));
-    let count = statements.push_query::<Count>(statements::count_clients(&guard));
+    let rows =
+        statements.query::<OauthClient>(statements::select_clients(&guard, paging.limit, offset));
+    let count = statements.query::<Count>(statements::count_clients(&guard));
     Ok(Handler::render(statements, move |results, _| {
         let redirect_uri = redirect_uri(&context.request.origin);
         let total = results.first(count)?.map_or(0, |count| count.total);
@@ -71,7 +68,7 @@ pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (guard, mut statements) = (context.guard(), Statements::default());
     let platform = fold(context.argument(0));
     let client =
-        statements.push_query::<OauthClient>(statements::select_client(&guard, &platform, &name));
+        statements.query::<OauthClient>(statements::select_client(&guard, &platform, &name));
     Ok(Handler::render(statements, move |results, _| {
         let client = results.first(client)?.ok_or_else(|| no_client(&platform, &name))?;
         Ok(Response::json(
@@ -87,7 +84,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (guard, mut statements) = (context.guard(), Statements::default());
     let platform = fold(context.argument(0));
     let deleted =
-        statements.push_query::<OauthClient>(statements::delete_client(&guard, &platform, &name));
+        statements.query::<OauthClient>(statements::delete_client(&guard, &platform, &name));
     Ok(Handler::delete(statements, deleted, move || no_client(&platform, &name)))
 }
 

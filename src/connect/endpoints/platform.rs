@@ -332,7 +332,7 @@ pub async fn exchange_for_long_lived<P: Http + Clock>(
     let request =
         exchange.and_then(|exchange| endpoint.with_access_token(exchange, &tokens.access_token));
     let Some(request) = request else { return Ok(tokens) };
-    let long_lived = self::tokens(ports, endpoint.oauth, request).await?;
+    let long_lived = request_tokens(ports, endpoint.oauth, request).await?;
     let (mut members, mut field_values) = (tokens.members, tokens.field_values);
     members.extend(long_lived.members);
     field_values.extend(long_lived.field_values);

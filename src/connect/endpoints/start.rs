@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::chosen_client;
+use super::client_choice;
 use super::previous_credentials::PreviousCredentials;
 use super::window_link::{MethodChoice, choose_method, needs_user_input};
 use super::{connector, missing_vault_keys};
@@ -130,23 +130,19 @@ pub async fn handle<'a, P: Ports>(
     let platform = if is_allowed { connector.platform.clone() } else { requested };
     let key = [platform.as_str(), &label, &owner.identity];
     let selected = SelectedRows {
-        connection: statements.push_query(one::select_by_key(
+        connection: statements.query(one::select_by_key(
             &guard,
             &platform,
             &label,
             &owner.identity,
         )),
-        previous: statements.push_query(statements::select_credentials_by_key(
+        previous: statements.query(statements::select_credentials_by_key(
             &guard,
             &platform,
             &label,
             &owner.identity,
         )),
-        client: statements.push_query(statements::select_client_by_key(
-            &guard,
-            key,
-            client.as_deref(),
-        )),
+        client: statements.query(statements::select_client_by_key(&guard, key, client.as_deref())),
     };
     let target = RequestedTarget::ByKey { connector: Box::new(connector), platform, label, owner };
     into_handler(PreparedConnect { context, body, target, client, selected }, statements, ports)
@@ -169,9 +165,9 @@ fn prepare_reconnection<'a, P: Ports>(
     let (guard, id) = (context.guard(), ConnectionId::parse(id).unwrap_or_default());
     let mut statements = Statements::default();
     let selected = SelectedRows {
-        connection: statements.push_query(one::select(&guard, &id)),
-        previous: statements.push_query(statements::select_credentials(&guard, &id)),
-        client: statements.push_query(statements::select_chosen_client_for(
+        connection: statements.query(one::select(&guard, &id)),
+        previous: statements.query(statements::select_credentials(&guard, &id)),
+        client: statements.query(statements::select_chosen_client_for(
             &guard,
             &id,
             client.as_deref(),
@@ -330,11 +326,8 @@ async fn resolve_target<P: Ports>(
     ports: &Metered<'_, P>,
 ) -> Result<(Connector, ConnectTarget), Problem> {
     // Each reconnection stores events, so a full database accepts only those that repair a connection.
-    let is_repair = |existing: &Connection| existing.state.is_broken();
-    if existing
-        .as_ref()
-        .is_some_and(|existing| !is_repair(existing) || (name, tags) != (None, None))
-    {
+    let has_changes = (name, tags) != (None, None);
+    if existing.as_ref().is_some_and(|existing| !existing.state.is_broken() || has_changes) {
         context.ensure_capacity()?;
     }
     Ok(match (target, existing) {
@@ -411,8 +404,7 @@ pub(crate) fn platform_removed(platform: &str) -> Problem {
 }
 
 impl ConnectRequest<'_> {
-    /// Fills the method's values, and reports faults. Returns the error of an unusable OAuth
-    /// method.
+    /// Fills the method's values, and reports faults. Returns the error of an unusable method.
     fn fill<P: Ports>(
         &mut self,
         body: &mut BodyReader,

@@ -35,7 +35,7 @@ pub(super) fn apply<'a>(
     {
         statements.run(update);
     }
-    let connection = statements.push_query::<Connection>(one::select(&guard, &id));
+    let connection = statements.query::<Connection>(one::select(&guard, &id));
     let render: Box<Render<'a>> = Box::new(move |results, _| {
         let current = results.first(connection)?.ok_or_else(Problem::connection_not_found)?;
         // This request wrote this version, perhaps in an earlier try, or the required version is

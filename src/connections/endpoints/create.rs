@@ -76,7 +76,7 @@ pub async fn handle<'a, P: Ports>(
     statements.run(one::insert(&guard, &new));
     // The connection that has the key after the insert: the new connection, perhaps from an earlier
     // try of this request, or another one.
-    let existing_connection = statements.push_query::<Connection>(one::select_by_key(
+    let existing_connection = statements.query::<Connection>(one::select_by_key(
         &guard,
         &new.platform,
         &new.label,

@@ -24,10 +24,10 @@ pub fn handle<'a, P: Ports>(
     let id = context.connection_id();
     let precondition = Precondition::new(condition, id.as_str());
     let (guard, mut statements) = (context.guard(), Statements::default());
-    let connection = statements.push_query::<Connection>(one::select(&guard, &id));
-    let client = statements.push_query::<OauthClient>(select_client_for(&guard, &id));
+    let connection = statements.query::<Connection>(one::select(&guard, &id));
+    let client = statements.query::<OauthClient>(select_client_for(&guard, &id));
     statements.run(one::delete(&guard, &id, &precondition));
-    let revocation = statements.push_query::<Revocation>(revocations::select(&guard, &id));
+    let revocation = statements.query::<Revocation>(revocations::select(&guard, &id));
     for statement in revocations::prune(context.now) {
         statements.run(statement);
     }

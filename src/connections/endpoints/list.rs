@@ -127,7 +127,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (rows, max_rows) = (paging.limit.saturating_add(1), context.config().max_rows_read);
     let mut statements = Statements::default();
     let rows_of_list =
-        push_query(&mut statements, list(&context.guard(), &filter, &start, rows, max_rows));
+        push_list(&mut statements, list(&context.guard(), &filter, &start, rows, max_rows));
     Ok(Handler::render(statements, move |results, _| {
         let list_page = combine_results(results, &rows_of_list, &start, rows, max_rows)?;
         if let Some(excess) = list_page.excess {
@@ -206,22 +206,21 @@ struct Costs {
     columns: u64,
 }
 
-fn push_query(statements: &mut Statements, list: ListStatements) -> ListRows {
+fn push_list(statements: &mut Statements, list: ListStatements) -> ListRows {
     match list {
         ListStatements::Nothing => ListRows::Nothing,
-        ListStatements::All(all) => ListRows::All(statements.push_query(all)),
-        ListStatements::Counted(all, page) => ListRows::Counted {
-            total: statements.push_query(all),
-            page: statements.push_query(page),
-        },
+        ListStatements::All(all) => ListRows::All(statements.query(all)),
+        ListStatements::Counted(all, page) => {
+            ListRows::Counted { total: statements.query(all), page: statements.query(page) }
+        }
         ListStatements::Searched(all, page, max_rows) => ListRows::Searched {
-            walk: statements.push_query(all),
-            page: statements.push_query(page),
+            walk: statements.query(all),
+            page: statements.query(page),
             limit: max_rows,
         },
         ListStatements::Plans(costs, pairs) => {
-            let costs = statements.push_query(costs);
-            let mut pair = |(all, page)| (statements.push_query(all), statements.push_query(page));
+            let costs = statements.query(costs);
+            let mut pair = |(all, page)| (statements.query(all), statements.query(page));
             ListRows::Plans { costs, pairs: pairs.into_iter().map(&mut pair).collect() }
         }
     }

@@ -15,7 +15,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let mut statements = Statements::default();
     let id = context.connection_id();
-    let connection = statements.push_query::<Connection>(one::select(&context.guard(), &id));
+    let connection = statements.query::<Connection>(one::select(&context.guard(), &id));
     Ok(Handler::render(statements, move |results, _| {
         let connection = results.first(connection)?.ok_or_else(Problem::connection_not_found)?;
         let tag = entity_tag(&connection.id, connection.version);

@@ -27,7 +27,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     });
     let (mut statements, render) =
         change::apply(context, condition, |update| Some(one::set_state(update, &new?)));
-    let credentials = statements.push_query::<Map<String, Value>>(select_credentials(
+    let credentials = statements.query::<Map<String, Value>>(select_credentials(
         &context.guard(),
         &context.connection_id(),
     ));

@@ -58,8 +58,8 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let (guard, id, mut statements) =
         (context.guard(), context.connection_id(), Statements::default());
-    let state = statements.push_query::<StateRow>(select_state(&guard, &id));
-    let credentials = statements.push_query::<CredentialsRow>(select_credentials(&guard, &id));
+    let state = statements.query::<StateRow>(select_state(&guard, &id));
+    let credentials = statements.query::<CredentialsRow>(select_credentials(&guard, &id));
     let shows_names = context.config().account_names;
     Ok(Handler::render(statements, move |results, _| {
         let row = results.first(state)?.ok_or_else(Problem::connection_not_found)?;

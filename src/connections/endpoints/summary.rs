@@ -51,8 +51,8 @@ impl Serialize for Counts {
 pub fn handle<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let (guard, mut statements) = (context.guard(), Statements::default());
-    let counters = statements.push_query::<Counter>(summary::counters(&guard));
-    let platforms = statements.push_query::<Counter>(summary::platforms(&guard));
+    let counters = statements.query::<Counter>(summary::counters(&guard));
+    let platforms = statements.query::<Counter>(summary::platforms(&guard));
     Ok(Handler::render(statements, move |results, _| {
         let body = render(&results.all(counters)?, &results.all(platforms)?);
         Ok(Response::json(body, NO_STORE))

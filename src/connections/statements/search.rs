@@ -66,7 +66,7 @@ impl<'a> Search<'a> {
         if self.filter.identity.is_some() || self.filter.account.is_some() {
             // These matches are in list order, so read the page separately, if the count is small
             // enough.
-            sql.select(self.filter).from_identity_or_account(self.filter);
+            sql.select(self.filter).push_from_clause(self.filter);
             sql.conditions(&self.rest).after("c", start).in_order("c");
             sql.push(" LIMIT iif((SELECT count(*) FROM (").matches(self, None);
             sql.push(")) <= ").integer(self.max_matches).push(", ").integer(rows).push(", 0)");
@@ -92,7 +92,7 @@ impl Sql<'_> {
         let filter = search.filter;
         let start = start.unwrap_or(&PageStart::Offset(0));
         if filter.identity.is_some() || filter.account.is_some() {
-            self.push(POSITION).from_identity_or_account(filter);
+            self.push(POSITION).push_from_clause(filter);
         } else if let Some(name) = &filter.name {
             self.push(POSITION).walk_names(NAME_OVERLAPS, filter);
             self.push(" AND c.name_folded = ").text(name);
@@ -106,7 +106,7 @@ impl Sql<'_> {
     /// Adds ` FROM … WHERE …`: the connections `c` of the filter's identity or, without an
     /// identity, of its account. A token's identity has precedence, so that the cost does not
     /// reveal how many connections of others belong to an account.
-    fn from_identity_or_account(&mut self, filter: &ConnectionFilter) -> &mut Self {
+    fn push_from_clause(&mut self, filter: &ConnectionFilter) -> &mut Self {
         match (&filter.identity, &filter.account) {
             (Some(identity), _) => {
                 self.walk_index("connections_by_identity", filter).where_identity(identity)

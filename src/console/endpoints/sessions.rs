@@ -27,7 +27,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         context.now,
     );
     let mut statements = Statements::default();
-    let rows = statements.push_query::<Session>(select);
+    let rows = statements.query::<Session>(select);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let mut rows = results.all(rows)?;
@@ -58,8 +58,7 @@ pub fn delete_own<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> 
 
 fn end<'a>(context: &'a Context<'a>, id: &str) -> Handler<'a> {
     let mut statements = Statements::default();
-    let deleted =
-        statements.push_query::<ExistingRow>(statements::delete_session(&context.guard(), id));
+    let deleted = statements.query::<ExistingRow>(statements::delete_session(&context.guard(), id));
     Handler::delete(statements, deleted, move || {
         Problem::new(Code::ConsoleSessionNotFound, "There is no such session.")
     })

@@ -41,7 +41,7 @@ fn not_configured() -> Problem {
 pub fn read<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let mut statements = Statements::default();
-    let sign_in = statements.push_query::<SignIn>(statements::select_for_caller(&context.guard()));
+    let sign_in = statements.query::<SignIn>(statements::select_for_caller(&context.guard()));
     Ok(Handler::render(statements, move |results, _| {
         let sign_in = results.first(sign_in)?.ok_or_else(not_configured)?;
         let base = context.config().base_url.as_deref().ok_or_else(no_base_url)?;
@@ -54,7 +54,7 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let mut statements = Statements::default();
     let [sign_in, sessions] = statements::delete_sign_in(&context.guard());
-    let deleted = statements.push_query::<ExistingRow>(sign_in);
+    let deleted = statements.query::<ExistingRow>(sign_in);
     statements.run(sessions);
     Ok(Handler::delete(statements, deleted, not_configured))
 }

@@ -19,7 +19,7 @@ use crate::auth::Principal;
 use crate::catalog::reader::Catalog;
 use crate::connect::client::OauthClient;
 use crate::connect::endpoints::store::{ConnectedAccount, StoreOutcome, StoreTarget, store};
-use crate::connect::endpoints::{body_with_secrets, chosen_client, connector};
+use crate::connect::endpoints::{body_with_secrets, client_choice, connector};
 use crate::connect::method::Connector;
 use crate::connect::statements::{select_client_by_key, select_credentials_by_key};
 use crate::connections::draft::NewConnection;
@@ -145,10 +145,10 @@ impl<P: Ports> Import<'_, P> {
             let NewConnection { platform, label, identity, .. } = &item.new;
             let key = [platform, label, identity].map(String::as_str);
             queries.push(ItemQueries {
-                connection: statements.ask(one::select_by_key(&guard, platform, label, identity)),
+                connection: statements.query(one::select_by_key(&guard, platform, label, identity)),
                 credentials: statements
-                    .ask(select_credentials_by_key(&guard, platform, label, identity)),
-                client: statements.ask(select_client_by_key(&guard, key, item.client.as_deref())),
+                    .query(select_credentials_by_key(&guard, platform, label, identity)),
+                client: statements.query(select_client_by_key(&guard, key, item.client.as_deref())),
             });
         }
         let sets = self.ports.batch(statements.into_vec()).await?;
@@ -262,7 +262,7 @@ impl<P: Ports> Import<'_, P> {
     async fn import(&self, item: Item, stored: StoredRows) -> Result<ItemResult, Problem> {
         let Item { connector, new, client, client_id, credentials } = item;
         let current_client = stored.credentials.as_ref().map(|row| row.client.as_str());
-        let name = chosen_client::name(client.as_deref(), current_client);
+        let name = client_choice::name(client.as_deref(), current_client);
         let submitted = SubmittedCredentials::read(
             credentials,
             &connector,
@@ -371,8 +371,8 @@ fn ensure_own_client(
     }
     let detail = format!(
         "The credentials were issued to a client other than the {}, which can't refresh them. Set the client with their `clientId`: `PUT {}`.",
-        chosen_client::describe(platform, name),
-        chosen_client::address(platform, name)
+        client_choice::describe(platform, name),
+        client_choice::address(platform, name)
     );
     Err(Problem::new(Code::OauthClientMissing, detail))
 }

@@ -30,8 +30,8 @@ pub fn handle<'a, P: Ports>(
     let body = body_with_secrets(context)?;
     let (guard, mut statements) = (context.guard(), Statements::default());
     let id = context.connection_id();
-    let connection = statements.push_query(one::select(&guard, &id));
-    let client = statements.push_query(select_client_for(&guard, &id));
+    let connection = statements.query(one::select(&guard, &id));
+    let client = statements.query(select_client_for(&guard, &id));
     Ok(Handler::new(statements, move |results, principal| async move {
         let (connection, client) = (results.first(connection)?, results.first(client)?);
         set(context, body, connection, client, &principal, ports).await

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::detail::AuthMethod;
 use crate::connect::client::OauthClient;
-use crate::connect::endpoints::chosen_client;
+use crate::connect::endpoints::client_choice;
 use crate::connect::method::Connector;
 use crate::connect::resolved_oauth::{is_listed, recipient_fields};
 use crate::credentials::model::{Credentials, OAuthTokens};
@@ -64,7 +64,7 @@ impl<'c> SubmittedCredentials<'c> {
         let client = client.filter(|client| client.is_for(&method.id));
         resolve_recipient_fields(&mut body, &mut field_values, method, connector, client.as_ref());
         let problem_of = |name| {
-            chosen_client::problem(connector, method, (client.as_ref(), name), &field_values)
+            client_choice::problem(connector, method, (client.as_ref(), name), &field_values)
         };
         if let Some(problem) = required_client.and_then(problem_of) {
             return Err(problem);

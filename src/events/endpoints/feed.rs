@@ -35,7 +35,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         types: &types,
         limit: scanned,
     };
-    let events = statements.push_query::<Event>(select(&context.guard(), &selected));
+    let events = statements.query::<Event>(select(&context.guard(), &selected));
     let oldest = context.now.saturating_sub(context.config().event_retention_ms);
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {

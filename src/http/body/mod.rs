@@ -4,7 +4,7 @@ pub mod budget;
 
 use std::collections::BTreeMap;
 
-use self::budget::exhausted;
+use self::budget::budget_exhausted;
 use super::doc::Doc;
 use super::message::{Body, Request};
 use super::problem::{Code, Fault, Location, MAX_FAULTS, Problem, joined};
@@ -419,7 +419,7 @@ pub fn too_large(max: usize) -> Problem {
 pub fn unread_body(body: &Body, max: usize) -> Problem {
     match body {
         Body::TimedOut => invalid_body("The body did not arrive within 30 seconds.".to_owned()),
-        Body::Refused => exhausted(),
+        Body::Refused => budget_exhausted(),
         Body::TooLarge | Body::Stream | Body::Whole(_) => too_large(max),
     }
 }

@@ -21,7 +21,7 @@ use super::action::Actions;
 use super::document::Document;
 use super::paths::ExternalDocs;
 use super::report::format_count;
-use super::server::base::{BaseUrls, repeated, strip_base_path};
+use super::server::base::{BaseUrls, repeated_base_path, strip_base_path};
 use super::{image, server, text};
 use crate::catalog::action::stored::{DefinitionRefs, OperationInfo, Requirement, StoredAction};
 use crate::catalog::action::unit::{self, DeflatedUnit};
@@ -60,7 +60,7 @@ pub fn build<F>(
     let mut definitions = Definitions::new(Sources::new(document));
     let everywhere = security(document.requirements.get());
     let repeated_base = document_url.and_then(|document_url| {
-        repeated(document_url, actions.operations.iter().map(|located| located.path))
+        repeated_base_path(document_url, actions.operations.iter().map(|located| located.path))
     });
     let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
     for (located, row) in actions.operations.iter().zip(&actions.rows) {

@@ -34,7 +34,7 @@ pub struct TitleSource<'a> {
 /// 1. the summary, if it begins with a verb;
 /// 2. otherwise, the first sentence of the description, if it begins with a verb and is short;
 /// 3. otherwise, a verb from the `operationId` or the method, followed by the summary or, without a
-/// summary, by the words of the `operationId` or the path.
+///    summary, by the words of the `operationId` or the path.
 pub fn title(source: TitleSource<'_>) -> String {
     let summary = phrase::clean(&text::line(text::head(source.summary, MAX_READ), MAX_TITLE));
     let title = if let Some(counted_collection) = counted_collection(source.path) {

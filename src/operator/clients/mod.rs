@@ -17,7 +17,7 @@ use super::shards::Shards;
 use super::sql::StringLiteral;
 use super::storage_target::StorageTarget;
 use crate::connect::client::{DEFAULT_CLIENT, OauthClient};
-use crate::connect::endpoints::chosen_client;
+use crate::connect::endpoints::client_choice;
 use crate::connect::rules;
 use crate::terms::Environment;
 use crate::util::case_fold::fold;
@@ -93,7 +93,7 @@ fn remove(args: &Remove) -> Result<()> {
     if removed.is_empty() {
         bail!(
             "there is no {} {owner} {place}: see `npm run clients -- list`",
-            chosen_client::describe(&platform.escape_debug().to_string(), name)
+            client_choice::describe(&platform.escape_debug().to_string(), name)
         );
     }
     eprintln!("Removed the {} {owner}.", client_noun(&platform, name));

@@ -205,7 +205,7 @@ pub const TAGS: &[&str] = &[
 pub const LABELS: &[&str] =
     &["work", "personal", "sandbox", "eu", "us", "backup", "read-only", "v2"];
 
-/// Domains that nobody can register.
+/// Domains that cannot be registered.
 #[rustfmt::skip]
 pub const DOMAINS: &[&str] = &[
     "example.com", "example.org", "example.net", "mail.example.com", "acme.example", "globex.example",

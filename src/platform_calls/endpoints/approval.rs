@@ -65,7 +65,7 @@ impl RequestedApproval {
         let id = ConnectionId::parse(id).unwrap_or_default();
         let owner = context.caller.token().map(approval::approval_owner).unwrap_or_default();
         let select = approval::select_for_owner(&owner, id.as_str(), context.now);
-        Some(Self { row: statements.push_query(select), id, owner })
+        Some(Self { row: statements.query(select), id, owner })
     }
 
     /// Returns the call's response once it has run, and its status before then.
@@ -165,7 +165,7 @@ pub fn is_needed(
 }
 
 /// Stores a call until the user decides, and returns the link to the decision.
-pub async fn push_query<P: Ports>(
+pub async fn request_approval<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
     request: &ApprovalRequest<'_>,

@@ -129,7 +129,7 @@ impl RunAction<'_> {
                 select: options.select(),
                 max_bytes: options.max_bytes(),
             };
-            return approval::ask(context, principal, &request, ports).await;
+            return approval::request_approval(context, principal, &request, ports).await;
         }
         let usable = credentials.open(context, principal, results, &catalog, ports, false).await?;
         let target = CallTarget::Action(key);

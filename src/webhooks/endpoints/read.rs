@@ -16,7 +16,7 @@ use crate::webhooks::{Delivery, Webhook};
 pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let mut statements = Statements::default();
-    let rows = statements.push_query::<Webhook>(select_all(&context.guard()));
+    let rows = statements.query::<Webhook>(select_all(&context.guard()));
     Ok(Handler::render(statements, move |results, _| {
         let rows = results.all(rows)?;
         let rows = rows.iter().map(|webhook| document(webhook, None));
@@ -30,7 +30,7 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 pub fn one<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let (id, mut statements) = (context.argument(0), Statements::default());
-    let webhook = statements.push_query::<Webhook>(select(&context.guard(), id));
+    let webhook = statements.query::<Webhook>(select(&context.guard(), id));
     Ok(Handler::render(statements, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         response(&webhook, None)
@@ -45,10 +45,10 @@ pub fn deliveries<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> 
     let before = query.text("before").and_then(|text| EventId::parse(&text));
     let limit = Paging::read(&query).limit;
     let (guard, id, mut statements) = (context.guard(), context.argument(0), Statements::default());
-    let webhook = statements.push_query::<Webhook>(select(&guard, id));
+    let webhook = statements.query::<Webhook>(select(&guard, id));
     let query_limit = limit.saturating_add(1);
     let selected = DeliveryQuery { state, before, limit: query_limit };
-    let rows = statements.push_query::<Delivery>(select_deliveries(&guard, id, selected));
+    let rows = statements.query::<Delivery>(select_deliveries(&guard, id, selected));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         results.first(webhook)?.ok_or_else(|| no_webhook(id))?;

@@ -65,7 +65,7 @@ pub fn rotate_or_test<'a, P: Ports>(
     context.ensure_no_query()?;
     let mut statements = Statements::default();
     let select = statements::select(&context.guard(), context.argument(0));
-    let webhook = statements.push_query::<Webhook>(select);
+    let webhook = statements.query::<Webhook>(select);
     Ok(Handler::new(statements, move |results, principal| async move {
         let webhook = results.first(webhook)?;
         if context.endpoint == Keyed::RotateWebhook {

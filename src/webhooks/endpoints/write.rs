@@ -37,7 +37,7 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let (guard, id) = (context.guard(), context.argument(0));
     let mut batch = Statements::default();
     let update = statements::update(&guard, id, &changes, context.now, context.request_id);
-    let webhook = batch.push_query::<Webhook>(update);
+    let webhook = batch.query::<Webhook>(update);
     Ok(Handler::render(batch, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;
         response(&webhook, None)
@@ -48,7 +48,7 @@ pub fn update<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
 pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     context.ensure_no_query()?;
     let (id, mut batch) = (context.argument(0), Statements::default());
-    let deleted = batch.push_query::<ExistingRow>(statements::delete(&context.guard(), id));
+    let deleted = batch.query::<ExistingRow>(statements::delete(&context.guard(), id));
     Ok(Handler::delete(batch, deleted, move || no_webhook(id)))
 }
 
@@ -74,9 +74,9 @@ pub fn replay<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     let event = |text: Option<String>| text.and_then(|text| EventId::parse(&text));
     let (from, to) = (event(body.text("from")).unwrap_or_default(), event(body.text("to")));
     let (guard, id, mut batch) = (context.guard(), context.argument(0), Statements::default());
-    let webhook = batch.push_query::<Webhook>(statements::select(&guard, id));
+    let webhook = batch.query::<Webhook>(statements::select(&guard, id));
     let replay = Replay { from, to, limit: MAX_REPLAYED };
-    let rows = batch.push_query::<ReplayedEvent>(statements::select_replayed(&guard, id, replay));
+    let rows = batch.query::<ReplayedEvent>(statements::select_replayed(&guard, id, replay));
     batch.run(statements::replay(&guard, id, replay, context.now));
     Ok(Handler::render(batch, move |results, _| {
         let webhook = results.first(webhook)?.ok_or_else(|| no_webhook(id))?;

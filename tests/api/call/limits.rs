@@ -31,7 +31,7 @@ fn api() -> (Api, String, String) {
     platform(&api, |_| Ok(platform_response(200, &[("content-type", "application/json")], "{}")));
     let (one, other) =
         (acme(&api), connection_with(&api, "bearer", &json!({"type": "bearer", "token": "t"})));
-    payload(&api);
+    sent(&api);
     (api, one, other)
 }
 
@@ -85,7 +85,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             let response = run(&api, &token, &path, key);
             let is_allowed = allowed.contains(&key);
             assert_eq!(response.status == 200, is_allowed, "{limits} {key} {}", text(&response));
-            assert_eq!(payload(&api).len(), usize::from(is_allowed), "{limits} {key}");
+            assert_eq!(sent(&api).len(), usize::from(is_allowed), "{limits} {key}");
             if !is_allowed {
                 assert_eq!(
                     (response.status, code(&response).as_str()),
@@ -99,7 +99,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             let is_allowed = methods.contains(&method)
                 || methods.contains(&"DELETE") && matches!(method, "PUT" | "PATCH");
             assert_eq!(response.status == 200, is_allowed, "{limits} {method}");
-            assert_eq!(payload(&api).len(), usize::from(is_allowed), "{limits} {method}");
+            assert_eq!(sent(&api).len(), usize::from(is_allowed), "{limits} {method}");
             assert!(is_allowed || response.status == 403);
         }
         // Agents get the same list.
@@ -109,7 +109,7 @@ fn rejects_calls_outside_a_tokens_limits_and_names_the_limit() {
             let result = &body(&api.send(&mcp(&token, "tools/call", &params)))["result"];
             let is_allowed = allowed.contains(&key);
             assert_eq!(result["isError"], !is_allowed, "{limits} {key} {result}");
-            assert_eq!(payload(&api).len(), usize::from(is_allowed));
+            assert_eq!(sent(&api).len(), usize::from(is_allowed));
             if !is_allowed {
                 assert!(result["content"][0]["text"].as_str().unwrap().contains(missing));
             }
@@ -359,7 +359,7 @@ fn method_overrides_are_removed() {
                 request = with_header(request, name, "DELETE");
             }
             assert_eq!(api.send(&request).status, 200);
-            let [request] = payload(&api).try_into().unwrap();
+            let [request] = sent(&api).try_into().unwrap();
             let found = request.url.split_once('?').map_or("", |(_, query)| query);
             assert_eq!((request.method.as_str(), found), ("GET", expected), "{query}");
             let overrides = request.headers.iter().filter(|(_, value)| value == "DELETE");
@@ -419,13 +419,13 @@ fn a_token_cannot_override_the_method_by_its_input() {
     ];
     let api = overriding_api(&[]);
     let path = acme(&api);
-    payload(&api);
+    sent(&api);
     for Case { limits, key, input, status } in cases {
         let token = limited_token(&api, &limits);
         let request = as_secret(&token, "POST", &format!("{path}/actions/{key}"));
         let response = api.send(&with_body(request, &input.to_string()));
         assert_eq!(response.status, status, "{limits} {key} {input} {}", text(&response));
-        assert_eq!(payload(&api).len(), usize::from(status == 200), "{limits} {key} {input}");
+        assert_eq!(sent(&api).len(), usize::from(status == 200), "{limits} {key} {input}");
     }
 }
 
@@ -446,7 +446,7 @@ fn a_declared_member_that_overrides_the_method_needs_the_approval_of_that_method
         ("write", "find", "query", "get", false),
     ] {
         let agent = Agent::new(&api, &id, &[&agents::ALL[..], &[("confirm", confirm)]].concat());
-        payload(&api);
+        sent(&api);
         let input = json!({place: {"method": method}});
         let arguments = json!({"connection": connection, "key": key, "input": input});
         let response = agent.call(&api, &id, "run_action", &arguments);
@@ -457,7 +457,7 @@ fn a_declared_member_that_overrides_the_method_needs_the_approval_of_that_method
             needs_approval,
             "{confirm} {key} {method} {returned}"
         );
-        assert_eq!(payload(&api).len(), usize::from(!needs_approval), "{confirm} {key} {method}");
+        assert_eq!(sent(&api).len(), usize::from(!needs_approval), "{confirm} {key} {method}");
     }
 }
 

@@ -170,7 +170,7 @@ fn a_few_checks_lose_nothing() {
         api.env.database.execute(sql, []).unwrap();
     };
     let count = run_with_faults(few, |api, ports| {
-        drop(pollster::block_on(jobs::run_minute(&api.service, ports)))
+        drop(pollster::block_on(jobs::run_minute(&api.service, ports)));
     });
     assert!(count > 100, "{count}");
 }

@@ -29,14 +29,14 @@ pub fn responses() -> RecordedResponses {
     let endpoints = Endpoint::ALL.iter().filter_map(|endpoint| {
         let recorded = match endpoint {
             Endpoint::Open(Open::Health) => EndpointResponses {
-                successful_response: reply(&Fixture::new().api.send(&anonymous("GET", "/health"))),
+                success: reply(&Fixture::new().api.send(&anonymous("GET", "/health"))),
                 others: Vec::new(),
                 not_modified: None,
                 problems: BTreeMap::new(),
             },
             Endpoint::Open(_) => return None,
             Endpoint::Keyed(keyed) => EndpointResponses {
-                successful_response: reply(&successful_response(*keyed)),
+                success: reply(&successful_response(*keyed)),
                 others: other_responses(*keyed).iter().map(reply).collect(),
                 not_modified: not_modified(*keyed).as_ref().map(reply),
                 problems: Code::ALL

@@ -26,7 +26,7 @@ pub fn handle<'a, P: Ports>(
     let mut statements = Statements::default();
     let endpoint = body
         .has("confirm")
-        .then(|| statements.push_query::<Endpoint>(select_for_caller(&context.guard())));
+        .then(|| statements.query::<Endpoint>(select_for_caller(&context.guard())));
     Ok(Handler::new(statements, move |results, principal| async move {
         let endpoint = endpoint.map(|endpoint| results.first(endpoint)).transpose()?.flatten();
         let has_sign_in = endpoint.is_some_and(|endpoint| endpoint.r#type.is_some());
