@@ -96,7 +96,16 @@ impl<P: Ports> Exchange<'_, P> {
         let resource = match self.route {
             Route::Resource(resource) => Some(resource),
             Route::UnknownInApi => None,
-            Route::Unknown => return page::not_found(self.request).ok_or_else(|| self.no_path()),
+            Route::Unknown => {
+                if let Some(path) = self.request.path.strip_suffix('/').filter(|path| is_mcp(path))
+                {
+                    // Users type a slash after the address. Clients repeat the request at the target.
+                    let mut redirect = Response::empty(308);
+                    redirect.add("location", path.to_owned());
+                    return Ok(redirect);
+                }
+                return page::not_found(self.request).ok_or_else(|| self.no_path());
+            }
         };
         if self.request.method == "OPTIONS" {
             return Ok(cors::preflight(self.service.config(), self.request, resource));

@@ -109,10 +109,17 @@ fn paths(document: &Value, methods: &[Method<'_>]) -> Value {
     Value::Object(paths)
 }
 
-/// The path of a method. In `path`, `{+name}` stands for several segments; `flatPath` has a parameter for each of them.
+/// The path of a method. In `path`, `{+name}` can stand for several segments; `flatPath` has a parameter for each of them.
+/// Where each stands for one segment, the names of `path` are used: they are the documented ones.
 fn path(method: &Value) -> Option<String> {
     let path = text_of(method, "path")?;
-    let flat = text_of(method, "flatPath").filter(|_| path.contains("{+"));
+    let has_more_segments = |rest: &str| {
+        let name = rest.split('}').next().unwrap_or_default();
+        let pattern = method.pointer(&format!("/parameters/{name}/pattern"));
+        pattern.and_then(Value::as_str) != Some("^[^/]+$")
+    };
+    let is_flat = path.split("{+").skip(1).any(has_more_segments);
+    let flat = text_of(method, "flatPath").filter(|_| is_flat);
     Some(format!("/{}", flat.unwrap_or(path).trim_start_matches('/').replace("{+", "{")))
 }
 

@@ -188,7 +188,9 @@ impl<P: Ports> Caller<'_, P> {
                 Some(LATEST) => Err(invalid(
                     "`_meta` must name the protocol version that `MCP-Protocol-Version` names",
                 )),
-                // The header is absent before `initialize`. In other requests, its absence means version 2025-03-26.
+                // `initialize` negotiates the version, and may name one that is not known here. In other requests, no
+                // header means version 2025-03-26.
+                _ if method == "initialize" => Ok(false),
                 None | Some("2025-03-26") => Ok(false),
                 Some(known) if WITH_SESSIONS.contains(&known) => Ok(false),
                 Some(other) => Err(unsupported_version(other)),

@@ -103,7 +103,10 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
 
 /// Whether a description says that a token is no longer valid. Many platforms use another code for that, or none.
 fn says_ended(description: &str) -> bool {
-    const ENDED_PHRASES: [&str; 9] = [
+    const ENDED_PHRASES: [&str; 12] = [
+        "an active", // Shopify
+        "not active",
+        "inactive",
         "invalid",
         "not valid",
         "expired",
@@ -311,6 +314,12 @@ mod tests {
                 "invalid_request",
                 "refresh_token is missing or invalid",
                 TokenErrorKind::RequestRejected,
+            ),
+            (
+                401,
+                "invalid_request",
+                "This request requires an active refresh_token",
+                TokenErrorKind::GrantRejected,
             ),
             (400, "invalid_scope", "The refresh token is invalid", TokenErrorKind::RequestRejected),
             (400, "invalid_client", "refresh_token is invalid", TokenErrorKind::ClientRejected),

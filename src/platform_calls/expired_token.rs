@@ -1,5 +1,6 @@
 //! Whether a platform rejected a request because its access token has expired.
 
+use crate::catalog::detail::RejectedWhen;
 use crate::ports::{Http, StreamingResponse};
 use crate::util::media_type::{essence, is_json};
 
@@ -8,17 +9,28 @@ const MAX_ERROR: usize = 16 << 10;
 
 /// Whether the token was rejected. Some platforms respond to expired tokens with another status than 401, but say so in
 /// the body: Netatmo with 403 (<https://github.com/xperimental/netatmo-exporter/issues/55>), Facebook with 400
-/// (<https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived>).
-pub async fn is_token_expired(ports: &impl Http, response: &StreamingResponse) -> bool {
+/// (<https://developers.facebook.com/docs/facebook-login/guides/access-tokens/get-long-lived>), and those whose entry in
+/// the catalog has `when`, such as Slack, with 200.
+pub async fn is_token_expired(
+    ports: &impl Http,
+    response: &StreamingResponse,
+    when: Option<&RejectedWhen>,
+) -> bool {
     let is_json = || is_json(&essence(response.header("content-type").unwrap_or_default()));
-    match response.status {
-        401 => true,
-        400 | 403 if is_json() => match ports.copy(&response.body) {
-            Some(copy) => ports.read(copy, MAX_ERROR).await.is_ok_and(|bytes| says_expired(&bytes)),
-            None => false,
-        },
-        _ => false,
+    let status = response.status;
+    if status == 401 {
+        return true;
     }
+    let may_say_so = matches!(status, 400 | 403);
+    if !(may_say_so || when.is_some()) || !is_json() {
+        return false;
+    }
+    let Some(copy) = ports.copy(&response.body) else { return false };
+    let Ok(body) = ports.read(copy, MAX_ERROR).await else { return false };
+    let rejects = |when: &RejectedWhen| {
+        serde_json::from_slice(&body).is_ok_and(|document| when.matches(&document))
+    };
+    may_say_so && says_expired(&body) || when.is_some_and(rejects)
 }
 
 fn says_expired(body: &[u8]) -> bool {

@@ -39,7 +39,7 @@ fn sent(case: &Case) -> HttpRequest {
 }
 
 /// A document of Google with one method. `fields` is a parameter of every method.
-fn discovery(name: &str, resource: &str, method: Value) -> Value {
+fn discovery(name: &str, resource: &str, method: &Value) -> Value {
     let root = format!("https://{name}.googleapis.com/");
     let method_name = method["id"].as_str().unwrap().rsplit('.').next().unwrap().to_owned();
     json!({
@@ -63,7 +63,7 @@ fn discovery_paths_have_the_names_of_their_parameters() {
         document: discovery(
             "slides",
             "presentations",
-            json!({
+            &json!({
                 "id": "slides.presentations.get", "httpMethod": "GET",
                 "path": "v1/presentations/{+presentationId}", "flatPath": "v1/presentations/{presentationsId}",
                 "parameterOrder": ["presentationId"],
@@ -94,7 +94,7 @@ fn slashes_in_a_value_of_a_discovery_path_are_encoded() {
         document: discovery(
             "searchconsole",
             "searchanalytics",
-            json!({
+            &json!({
                 "id": "webmasters.searchanalytics.query", "httpMethod": "POST",
                 "path": "webmasters/v3/sites/{siteUrl}/searchAnalytics/query",
                 "flatPath": "webmasters/v3/sites/{siteUrl}/searchAnalytics/query",
@@ -120,7 +120,7 @@ fn repeated_parameters_of_discovery_documents_are_sent_one_by_one() {
         document: discovery(
             "gmail",
             "messages",
-            json!({
+            &json!({
                 "id": "gmail.users.messages.list", "httpMethod": "GET",
                 "path": "gmail/v1/users/{userId}/messages", "flatPath": "gmail/v1/users/{userId}/messages",
                 "parameterOrder": ["userId"],
@@ -278,7 +278,7 @@ fn lists_and_objects_in_a_form_have_brackets() {
             }}),
             &json!({}),
         ),
-        action: "PostWebhookEndpoints",
+        action: "postWebhookEndpoints",
         input: json!({"body": {
             "enabled_events": ["refund.created"], "metadata": {"order": "6735"}, "url": "https://example.com/hook",
             "items": [{"price": "price_1", "quantity": 2}],
