@@ -71,6 +71,36 @@ fn slack_is_called_again_with_a_refreshed_token_after_token_expired() {
     assert_eq!(body(&called)["ok"], true, "{report}: {}", body(&called));
 }
 
+/// Withings responds to each call with 200, and its body contains the actual status.
+#[test]
+fn withings_is_called_again_with_a_refreshed_token_after_status_401() {
+    let report = "https://github.com/PipedreamHQ/pipedream/issues/4566";
+    let service = Service::new(&crate::catalog()["withings"]);
+    let tokens = |number: u32| {
+        json!({"status": 0, "body": {
+            "userid": "363", "access_token": format!("at-{number}"), "refresh_token": format!("rt-{number}"),
+            "expires_in": 10800, "token_type": "Bearer", "scope": "user.metrics",
+        }})
+    };
+    let path = service.connected(&Report::default(), &tokens(1));
+    service.api.env.wait(3_600_000);
+    *service.api.env.platform.borrow_mut() = Box::new(move |request| {
+        let error = "XRequestID: Not provided invalid_token: The access token provided is invalid";
+        Ok(json_response(
+            200,
+            &if request.url.contains("oauth2") {
+                tokens(2)
+            } else if authorization(request) == Some("Bearer at-1") {
+                json!({"status": 401, "body": {}, "error": error})
+            } else {
+                json!({"status": 0, "body": {"measuregrps": []}})
+            },
+        ))
+    });
+    let called = service.send("POST", &format!("{path}/proxy/measure?action=getmeas"), &json!({}));
+    assert_eq!(body(&called)["status"], 0, "{report}: {}", body(&called));
+}
+
 /// A refresh need not repeat the data center.
 #[test]
 fn the_data_center_of_zoho_stays_after_a_refresh() {
