@@ -99,6 +99,13 @@ impl<P: Ports> Exchange<'_, P> {
             Route::Resource(resource) => Some(resource),
             Route::UnknownInApi => None,
             Route::Unknown => {
+                if let Some(path) = self.request.path.strip_suffix('/').filter(|path| is_mcp(path))
+                {
+                    // Users add a slash to the address. Clients repeat the request at the target.
+                    let mut redirect = Response::empty(308);
+                    redirect.add("location", path.to_owned());
+                    return Ok(redirect);
+                }
                 return page::not_found(self.request).ok_or_else(|| self.unknown_path());
             }
         };

@@ -113,11 +113,17 @@ fn paths(document: &Value, methods: &[Method<'_>]) -> Value {
     Value::Object(paths)
 }
 
-/// The path of a method: `flatPath`, which has a parameter for each segment, or `path`, in which
-/// `{+name}` matches several segments.
+/// The path of a method. `{+name}` in `path` can match several segments; `flatPath` has a parameter
+/// for each of them. If each matches one segment, `path` is used, which has the documented names.
 fn path(method: &Value) -> Option<String> {
     let path = string_member(method, "path")?;
-    let flat = string_member(method, "flatPath").filter(|_| path.contains("{+"));
+    let matches_several_segments = |rest: &str| {
+        let name = rest.split('}').next().unwrap_or_default();
+        let pattern = method.pointer(&format!("/parameters/{name}/pattern"));
+        pattern.and_then(Value::as_str) != Some("^[^/]+$")
+    };
+    let is_flat = path.split("{+").skip(1).any(matches_several_segments);
+    let flat = string_member(method, "flatPath").filter(|_| is_flat);
     Some(format!("/{}", flat.unwrap_or(path).trim_start_matches('/').replace("{+", "{")))
 }
 

@@ -194,8 +194,9 @@ impl<P: Ports> McpCaller<'_, P> {
                 Some(LATEST_VERSION) => Err(invalid(
                     "`_meta` must name the protocol version that `MCP-Protocol-Version` names",
                 )),
-                // The header is absent before `initialize`. In other requests, its absence means
-                // version 2025-03-26.
+                // `initialize` negotiates the version, so that its header may name an unknown version.
+                // Other requests without a header use version 2025-03-26.
+                _ if method == "initialize" => Ok(false),
                 None | Some("2025-03-26") => Ok(false),
                 Some(known) if SESSION_VERSIONS.contains(&known) => Ok(false),
                 Some(other) => Err(unsupported_version(other)),

@@ -108,7 +108,10 @@ const DESCRIPTIONS: &[(Option<&str>, &str, TokenErrorKind)] = &[
 /// Whether a description means that a token is no longer valid. Many platforms report this with a
 /// different code, or with none.
 fn means_invalid_token(description: &str) -> bool {
-    const ENDED_PHRASES: [&str; 9] = [
+    const ENDED_PHRASES: [&str; 12] = [
+        "an active", // Shopify
+        "not active",
+        "inactive",
         "invalid",
         "not valid",
         "expired",
@@ -322,6 +325,12 @@ mod tests {
                 "invalid_request",
                 "refresh_token is missing or invalid",
                 TokenErrorKind::RequestRejected,
+            ),
+            (
+                401,
+                "invalid_request",
+                "This request requires an active refresh_token",
+                TokenErrorKind::GrantRejected,
             ),
             (400, "invalid_scope", "The refresh token is invalid", TokenErrorKind::RequestRejected),
             (400, "invalid_client", "refresh_token is invalid", TokenErrorKind::ClientRejected),

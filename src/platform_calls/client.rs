@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::auth::Principal;
-use crate::catalog::detail::{AuthMethod, Field, Kind, Server, variables};
+use crate::catalog::detail::{AuthMethod, Field, Kind, RejectedWhen, Server, variables};
 use crate::connect::endpoints::platform::PlatformAuth;
 use crate::connect::method::Connector;
 use crate::credentials::lifecycle::statements::schedule_check;
@@ -242,7 +242,7 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             if may_refresh
                 && repeats
                 && self.is_worth_refreshing()
-                && is_token_expired(self.ports, &response).await
+                && is_token_expired(self.ports, &response, self.rejected_when()).await
             {
                 may_refresh = false;
                 let Self { context, principal, ports, usable, target, retries, permit } = self;
@@ -303,6 +303,11 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
             connector.verify.is_some() && !method.is_oauth2()
         };
         self.connector_and_method().is_ok_and(is_fixed)
+    }
+
+    /// The content of a response with which the platform rejects credentials.
+    fn rejected_when(&self) -> Option<&RejectedWhen> {
+        self.usable.connector.as_ref()?.verify.as_ref()?.rejected_when.as_ref()
     }
 
     fn is_worth_refreshing(&self) -> bool {

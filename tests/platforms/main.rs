@@ -13,9 +13,11 @@
     reason = "tests fail by panicking"
 )]
 
+mod calls;
 #[path = "../api/database.rs"]
 #[expect(dead_code, reason = "the tests of the API use all of it")]
 mod database;
+mod documents;
 mod hosts;
 mod journey;
 mod replays;

@@ -8,6 +8,7 @@ mod grants;
 mod metadata;
 pub mod provider;
 mod random;
+mod reports;
 mod sign_in;
 mod tokens;
 mod user_grants;
