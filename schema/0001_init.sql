@@ -6,8 +6,8 @@
 --   id                    A lower-case hyphenated UUID, unless the column says otherwise.
 --   *_at, *_since         Milliseconds since 1970-01-01 UTC.
 --   *_hash                SHA-256 in lower-case hexadecimal. The value itself is not stored.
---   sealed, sealed_key    Ciphertext in the format of src/credentials/seal.rs: the id of the encryption key, a dot, and the
---                         rest. `sealed_key` is that id; a key rotation uses it to find rows.
+--   sealed, sealed_key    Ciphertext in the format of src/credentials/seal.rs: the id of the encryption key, a dot, and
+--                         the rest. `sealed_key` is that id; a key rotation uses it to find rows.
 --   written_by            The id of the request that last wrote the row. A request is retried if its response is lost;
 --                         this column shows that its write has already succeeded.
 --
