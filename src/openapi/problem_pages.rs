@@ -64,7 +64,7 @@ fn list() -> String {
     }
     let main = format!(
         "<h1>Error codes</h1>\n\
-         <p>Appearance up the <code>code</code> of an error to find its meaning, cause and solution. Error responses are <code>application/problem+json</code>; their <code>type</code> is the URL of the page about the code.</p>\n\
+         <p>Look up the <code>code</code> of an error to find its meaning, cause and solution. Error responses are <code>application/problem+json</code>; their <code>type</code> is the URL of the page about the code.</p>\n\
          <table>\n\
          <thead><tr><th scope=\"col\">Status</th><th scope=\"col\">Code</th><th scope=\"col\">Title</th></tr></thead>\n\
          <tbody>\n{rows}</tbody>\n\

@@ -54,7 +54,7 @@ export function consoleEditing(fixture) {
         await save.click();
         await button.waitFor();
         await panel.getByText("none", { exact: true }).waitFor();
-        assert.equal((await readConnection(id)).name, null, "an empty name is readConnection as null");
+        assert.equal((await readConnection(id)).name, null, "an empty name is stored as null");
       }));
 
     proof("are validated while typing", () =>

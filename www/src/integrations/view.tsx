@@ -116,7 +116,7 @@ export function IntegrationsView() {
           onChoose={(platform) => navigate(`${clientHref(platform)}&new=1`, { replace: true, state: history.state })}
           onClose={close}
           onSaved={({ platform, name, warnings = [] }) => {
-            const savedText = `The ${describeClient(name, getName(platform))} was savedText.`;
+            const savedText = `The ${describeClient(name, getName(platform))} was saved.`;
             setNotice({ text: [savedText, ...warnings].join(" "), platform });
             close();
           }}
