@@ -2,7 +2,7 @@
 // removed or replaced.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { randomGenerator, spoilt } from "../actions-proof/random.mjs";
+import { randomGenerator, corrupted } from "../actions-proof/random.mjs";
 
 // The number of random values per action, and of corrupted copies of each.
 const [VALUES, CORRUPTED] = [2, 3];
@@ -58,7 +58,7 @@ function values(name, input) {
   for (let index = 0; index < VALUES; index += 1) {
     const value = generate(input, input.$defs, random);
     found.push(value);
-    for (let time = 0; time < CORRUPTED; time += 1) found.push(spoilt(value, random));
+    for (let time = 0; time < CORRUPTED; time += 1) found.push(corrupted(value, random));
   }
   return found.filter((value) => value !== undefined);
 }

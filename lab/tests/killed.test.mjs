@@ -9,10 +9,9 @@ import {
   VARIABLES,
   VAULT_KEY,
   Visitor,
-  atPort,
+  callbackAtPort,
   openCallback,
   obtainCallback,
-  write,
 } from "../../tests/e2e/support/connecting.mjs";
 import { Grant } from "../../tests/e2e/support/grants.mjs";
 import { key, store } from "../../tests/e2e/support/keys.mjs";
@@ -233,19 +232,19 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
   /** Continues an interrupted attempt as a user would: by reloading the page, or else by starting again. */
   async function resume(interrupted) {
     const { grant, visitor } = interrupted;
-    if (interrupted.back) await openCallback(visitor, atPort(server.port, visitor, interrupted.back));
+    if (interrupted.back) await openCallback(visitor, callbackAtPort(server.port, visitor, interrupted.back));
     assert.ok(stub.requestCount(grant.code) <= 1, "a code is used once");
     const attempt = interrupted.id && (await app.attempt(interrupted.id));
     if (attempt?.status === "succeeded") {
       if (!interrupted.isKnown) recordConnected(interrupted, attempt.connection);
-      const link = await visitor.get(atPort(server.port, visitor, interrupted.link));
+      const link = await visitor.get(callbackAtPort(server.port, visitor, interrupted.link));
       assert.deepEqual([link.status, link.header("location")], [410, undefined], "a link is used once");
       return;
     }
     assert.ok(!interrupted.isDone, `${interrupted.name} was connected`);
     if (stub.requestCount(grant.code) > 0) {
       const sql = "UPDATE connect_attempts SET claimed_at = claimed_at - ? WHERE id = ?";
-      await write(opened.vault, sql, EXCHANGE_MS, interrupted.id);
+      await opened.vault.prepare(sql).bind(EXCHANGE_MS, interrupted.id).run();
       await app.expectFailed(interrupted.id, "interrupted");
     }
     await signIn(interrupted.name, 0, [], `the second code of ${interrupted.name}`);
@@ -291,7 +290,7 @@ describe("a service that is killed", { timeout: 600_000 }, () => {
       killPoint = undefined;
 
       // Expires the leases of the killed process.
-      await write(opened.vault, "UPDATE credentials SET lease_until = lease_until - ?", LEASE_MS);
+      await opened.vault.prepare("UPDATE credentials SET lease_until = lease_until - ?").bind(LEASE_MS).run();
       await Promise.all(attempts.map(resume));
       for (const input of keys) {
         const nextAttempt = await app.connect(input);

@@ -50,7 +50,7 @@ export function unwatch(child) {
 
 /** The environment of a child process: this project's tools first in PATH, wrangler's telemetry off, plus `more`. */
 export function environment(more = {}) {
-  // The folder from which the command-line program reads its schema, scripts and facts (src/importer/shipped.rs).
+  // The folder from which the command-line program reads its schema, scripts and facts (src/importer/shipped_files.rs).
   const packageVariables = isPackage && { CONNECTOR_VAULT_PACKAGE: root };
   return { ...process.env, ...packageVariables, PATH: toolPath(), WRANGLER_SEND_METRICS: "false", ...more };
 }

@@ -22,7 +22,7 @@ function library(type, { name, version, license, repository, sha256, sha512 }) {
 }
 
 /**
- * @param {{ name: string, version: string, crates: object[], packages?: object[] }} part its components as in parts.mjs
+ * @param {{ name: string, version: string, crates: object[], packages?: object[] }} part its components as in components.mjs
  * @returns {string} JSON, deterministic
  */
 export function sbom({ name, version, crates, packages = [] }) {

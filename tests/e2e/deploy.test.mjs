@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { after, before, describe, test } from "node:test";
-import { announce, perform, steps } from "../../scripts/deploy/steps.mjs";
+import { printPlan, runSteps, steps } from "../../scripts/deploy/steps.mjs";
 import { buildNativeCli } from "../../scripts/lib/native-cli.mjs";
 import { root } from "../../scripts/lib/paths.mjs";
 import { captureLog } from "../../scripts/lib/status.mjs";
@@ -66,7 +66,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
 
     /** The output of a dry run. */
     dryRun() {
-      return captureLog(async () => announce(this.steps()));
+      return captureLog(async () => printPlan(this.steps()));
     }
 
     /** Deploys. Returns the results of the steps and the output. */
@@ -74,7 +74,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
       const results = {};
       const lines = [];
       try {
-        return { results, output: await captureLog(() => perform(this.steps(results)), lines) };
+        return { results, output: await captureLog(() => runSteps(this.steps(results)), lines) };
       } catch (error) {
         const unknown = [...api.unknownRequests, ...wrangler.unknownCommands].join(", ");
         assert.fail(`${[...lines, error.output, error.message].join("\n")}\nUnknown to the stand-ins: ${unknown}`);
@@ -83,7 +83,7 @@ describe("npm run deploy", { timeout: 600_000 }, () => {
 
     /** Asserts that a deployment fails. Returns the error. */
     async deployError() {
-      const deployed = captureLog(() => perform(this.steps()));
+      const deployed = captureLog(() => runSteps(this.steps()));
       return deployed.then(
         () => assert.fail("the deployment should have failed"),
         (error) => error,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   PATH,
-  ROWS,
+  PAGE_SIZE,
   fetchExpected,
   addressParams,
   choosePlatform,
@@ -349,7 +349,7 @@ export function consoleList(fixture) {
       await visit(PATH, async (page) => {
         await expectRows(page, ids);
         const expectTable = async () =>
-          assert.equal(await page.getByRole("row").count(), ROWS + 1, "cards have the role of rows");
+          assert.equal(await page.getByRole("row").count(), PAGE_SIZE + 1, "cards have the role of rows");
         await expectTable();
         await expectAccessibleEverywhere(page, "the list", { widths: [390, 1920], others: [390, 1920] });
         await page.setViewportSize({ width: 390, height: 844 });

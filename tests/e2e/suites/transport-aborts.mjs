@@ -5,8 +5,8 @@ import { describe, test } from "node:test";
 import { ConnectorVault, expectError, expectNoResponse, failure } from "../support/package.mjs";
 import {
   ALL,
-  BASE,
-  OWN,
+  BASE_URL,
+  OWN_SECRET,
   TRANSIENT,
   REPEATABLE,
   TICK_MS,
@@ -150,12 +150,12 @@ export function aborts() {
           assert.equal((await runTimed(send, call)).timers, 0);
       }
       const { signal } = new AbortController();
-      const vault = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: async () => json(WHOAMI) });
+      const vault = new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, fetch: async () => json(WHOAMI) });
       for (let i = 0; i < 20; i += 1) await vault.whoami({ signal });
       assert.equal(getEventListeners(signal, "abort").length, 0);
       const failingClient = new ConnectorVault({
-        baseUrl: BASE,
-        secret: OWN,
+        baseUrl: BASE_URL,
+        secret: OWN_SECRET,
         maxRetries: 0,
         fetch: async () => overloaded(),
       });

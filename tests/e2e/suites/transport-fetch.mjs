@@ -9,12 +9,12 @@ import {
   expectNoResponse,
   failure,
 } from "../support/package.mjs";
-import { ALL, BASE, CONNECTION, ID, OWN, WHOAMI, json } from "../support/transport.mjs";
+import { ALL, BASE_URL, CONNECTION, ID, OWN_SECRET, WHOAMI, json } from "../support/transport.mjs";
 
 export function fetches() {
   describe("a custom fetch", () => {
     const vault = (fetch, options) =>
-      new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch, ...options });
+      new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, maxRetries: 0, fetch, ...options });
 
     test("gets one argument, a complete Request", async () => {
       const recorder = new Recorder((request) => (request.method === "GET" ? json(WHOAMI) : json(CONNECTION)));
@@ -22,15 +22,15 @@ export function fetches() {
       await client.whoami();
       await client.connections.update(ID.toUpperCase(), { tags: ["é,".slice(0, 1)] }, { ifMatch: CONNECTION });
       const [get, patch] = recorder.requests;
-      assert.deepEqual([get.method, get.url, get.body], ["GET", `${BASE}/v1/whoami`, ""]);
+      assert.deepEqual([get.method, get.url, get.body], ["GET", `${BASE_URL}/v1/whoami`, ""]);
       assert.deepEqual(Object.fromEntries(get.headers), {
         accept: "application/json",
-        "x-service-secret": OWN,
+        "x-service-secret": OWN_SECRET,
         "x-trace": "t1",
       });
       assert.equal(get.request.redirect, "manual");
       assert.equal(patch.method, "PATCH");
-      assert.equal(patch.url.toLowerCase(), `${BASE}/v1/vault/connections/${ID}`);
+      assert.equal(patch.url.toLowerCase(), `${BASE_URL}/v1/vault/connections/${ID}`);
       assert.deepEqual(
         [patch.body, patch.headers.get("content-type"), patch.headers.get("if-match"), patch.headers.get("x-trace")],
         ['{"tags":["é"]}', "application/json", `"${ID}-1"`, "t1"],
@@ -127,7 +127,7 @@ export function fetches() {
     });
 
     test("defaults to the global one at the time of the call", async () => {
-      const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0 });
+      const client = new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, maxRetries: 0 });
       const recorder = new Recorder(() => json(WHOAMI));
       const before = globalThis.fetch;
       try {

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { VaultError, expectError } from "../support/package.mjs";
-import { BASE, CURSOR_DIGITS, json, runTimed } from "../support/transport.mjs";
+import { BASE_URL, CURSOR_DIGITS, json, runTimed } from "../support/transport.mjs";
 
 export function inconsistentPages() {
   describe("servers with inconsistent page metadata", () => {
     const rows = (n, count = 100) => Array.from({ length: count }, (_, i) => ({ id: n * 1000 + i }));
     /** A string with the form of a cursor. */
     const cursor = (name) => Buffer.from(name).toString("hex").padStart(CURSOR_DIGITS, "0");
-    const link = (name, origin = BASE) => ({
+    const link = (name, origin = BASE_URL) => ({
       link: `<${origin}/v1/vault/connections?limit=100&after=${cursor(name)}>; rel="next"`,
     });
     const MAX_REQUESTS = 50;
@@ -142,7 +142,7 @@ export function inconsistentPages() {
         connections,
       );
       assert.equal(value.length, 2);
-      for (const { url } of requests) assert.equal(new URL(url).origin, BASE);
+      for (const { url } of requests) assert.equal(new URL(url).origin, BASE_URL);
     });
 
     test("an invalid Link ends the iteration", async () => {

@@ -14,7 +14,7 @@ import {
   expectNoSecret,
   failure,
 } from "../support/package.mjs";
-import { BASE, CONNECTION, ID, OWN, WHOAMI, INPUT, idle, json } from "../support/transport.mjs";
+import { BASE_URL, CONNECTION, ID, OWN_SECRET, WHOAMI, INPUT, idle, json } from "../support/transport.mjs";
 
 export function invalidValues() {
   describe("invalid values", () => {
@@ -22,7 +22,7 @@ export function invalidValues() {
       const recorder = new Recorder(response);
       return {
         recorder,
-        vault: new ConnectorVault({ baseUrl: BASE, secret: OWN, maxRetries: 0, fetch: recorder.fetch }),
+        vault: new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, maxRetries: 0, fetch: recorder.fetch }),
       };
     };
     const page = { rows: [{ id: "1" }], total: 1, pages: 1, page: 1 };
@@ -129,7 +129,7 @@ export function invalidValues() {
       } finally {
         WebAssembly.Instance = Instance;
       }
-      const vault = new slim.ConnectorVault({ baseUrl: BASE, secret: OWN });
+      const vault = new slim.ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET });
       const tags = Array(50).fill("😀".repeat(128));
       const validate = () => [
         vault.connections.validateUpdate({ tags }),
@@ -205,10 +205,10 @@ export function invalidValues() {
         type: "x",
         title: "T",
         status: 400,
-        detail: `What is ${OWN}?`,
+        detail: `What is ${OWN_SECRET}?`,
         code: "invalid_body",
-        requestId: OWN,
-        errors: [{ pointer: "", detail: OWN }],
+        requestId: OWN_SECRET,
+        errors: [{ pointer: "", detail: OWN_SECRET }],
       };
       const { vault } = client(() => json(echo, 400));
       const error = await failure(vault.connections.create(INPUT));

@@ -2,35 +2,35 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConnectorVault, Recorder, expectError, expectInvalid, failure } from "../support/package.mjs";
-import { BASE, CONNECTION, OWN, WHOAMI, INPUT, json } from "../support/transport.mjs";
+import { BASE_URL, CONNECTION, OWN_SECRET, WHOAMI, INPUT, json } from "../support/transport.mjs";
 
 export function options() {
   describe("options", () => {
-    const createClient = (options) => () => new ConnectorVault({ baseUrl: BASE, secret: OWN, ...options });
+    const createClient = (options) => () => new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, ...options });
     const urlOf = async (baseUrl, call = (client) => client.whoami()) => {
       const recorder = new Recorder(() => json(WHOAMI));
-      await call(new ConnectorVault({ baseUrl, secret: OWN, fetch: recorder.fetch })).catch(() => {});
+      await call(new ConnectorVault({ baseUrl, secret: OWN_SECRET, fetch: recorder.fetch })).catch(() => {});
       return recorder.requests[0].url;
     };
 
     test("baseUrl can have a path and a trailing slash", async () => {
       for (const [baseUrl, url] of [
-        [BASE, `${BASE}/v1/whoami`],
-        [`${BASE}/`, `${BASE}/v1/whoami`],
-        [`${BASE}//`, `${BASE}/v1/whoami`],
+        [BASE_URL, `${BASE_URL}/v1/whoami`],
+        [`${BASE_URL}/`, `${BASE_URL}/v1/whoami`],
+        [`${BASE_URL}//`, `${BASE_URL}/v1/whoami`],
         ["http://127.0.0.1:8787", "http://127.0.0.1:8787/v1/whoami"],
-        [`${BASE}/a/b`, `${BASE}/a/b/v1/whoami`],
-        [`${BASE}/a/b/`, `${BASE}/a/b/v1/whoami`],
-        [new URL(`${BASE}/a`), `${BASE}/a/v1/whoami`],
-        [new URL(BASE), `${BASE}/v1/whoami`],
-        ["HTTPS://Vault.Example:443", `${BASE}/v1/whoami`],
+        [`${BASE_URL}/a/b`, `${BASE_URL}/a/b/v1/whoami`],
+        [`${BASE_URL}/a/b/`, `${BASE_URL}/a/b/v1/whoami`],
+        [new URL(`${BASE_URL}/a`), `${BASE_URL}/a/v1/whoami`],
+        [new URL(BASE_URL), `${BASE_URL}/v1/whoami`],
+        ["HTTPS://Vault.Example:443", `${BASE_URL}/v1/whoami`],
         ["https://[::1]:8443/", "https://[::1]:8443/v1/whoami"],
         ["https://bücher.example", "https://xn--bcher-kva.example/v1/whoami"],
       ])
         assert.equal(await urlOf(baseUrl), url, String(baseUrl));
       assert.equal(
-        await urlOf(`${BASE}/a/`, async (client) => client.connections.list({ tags: ["a b", "c&d"], limit: 2 })),
-        `${BASE}/a/v1/vault/connections?tags=a%20b%2Cc%26d&limit=2`,
+        await urlOf(`${BASE_URL}/a/`, async (client) => client.connections.list({ tags: ["a b", "c&d"], limit: 2 })),
+        `${BASE_URL}/a/v1/vault/connections?tags=a%20b%2Cc%26d&limit=2`,
       );
     });
 
@@ -46,9 +46,9 @@ export function options() {
         "file:///etc",
         "javascript:alert(1)",
         "data:,x",
-        `${BASE}?a=1`,
-        `${BASE}/#x`,
-        `${BASE}/v?x`,
+        `${BASE_URL}?a=1`,
+        `${BASE_URL}/#x`,
+        `${BASE_URL}/v?x`,
         "https://user:pass@vault.example",
         "https://user@vault.example",
         "https://",
@@ -72,7 +72,7 @@ export function options() {
     test("an unknown option is rejected with a suggestion", async () => {
       for (const [options, name, meant] of [
         [{ timeout: 5 }, "timeout", "timeoutMs"],
-        [{ baseURL: BASE }, "baseURL", "baseUrl"],
+        [{ baseURL: BASE_URL }, "baseURL", "baseUrl"],
         [{ retries: 1 }, "retries", "maxRetries"],
         [{ nearRead: true }, "nearRead", "nearReads"],
         [{ header: {} }, "header", "headers"],
@@ -132,12 +132,12 @@ export function options() {
         const bookmark = bookmarks[bookmarksSent.length - 1];
         return json(WHOAMI, 200, bookmark ? { "x-vault-bookmark": bookmark } : {});
       };
-      const near = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch, nearReads: true });
+      const near = new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, fetch, nearReads: true });
       for (let call = 0; call < 7; call += 1) await near.whoami();
       assert.deepEqual(bookmarksSent, ["first-unconstrained", "02-a", "02-a", "02-a", "03-c", "01.01-d", "01.01-d"]);
       bookmarksSent.length = 0;
       for (const nearReads of [false, undefined])
-        await new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch, nearReads }).whoami();
+        await new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, fetch, nearReads }).whoami();
       assert.deepEqual(bookmarksSent, [null, null]);
     });
 
@@ -151,7 +151,7 @@ export function options() {
         ]),
       ]) {
         const recorder = new Recorder(() => json(WHOAMI));
-        const client = new ConnectorVault({ baseUrl: BASE, secret: OWN, fetch: recorder.fetch, headers });
+        const client = new ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET, fetch: recorder.fetch, headers });
         await client.whoami();
         await failure(client.connections.create(INPUT));
         // Changes the options after the call, which must not affect the client.
@@ -159,18 +159,21 @@ export function options() {
         else headers["X-Trace"] = "2";
         await client.whoami();
         for (const { headers: sent } of recorder.requests)
-          assert.deepEqual([sent.get("x-trace"), sent.get("x-more"), sent.get("x-service-secret")], ["1", "a, b", OWN]);
+          assert.deepEqual(
+            [sent.get("x-trace"), sent.get("x-more"), sent.get("x-service-secret")],
+            ["1", "a, b", OWN_SECRET],
+          );
       }
       for (const headers of [
         { "x-service-secret": "x" },
-        { "X-Service-Secret": OWN },
+        { "X-Service-Secret": OWN_SECRET },
         new Headers({ "x-service-secret": "x" }),
       ])
         expectInvalid(await failure(createClient({ headers })), "headers");
       const recorder = new Recorder(() => json(CONNECTION, 201));
       await new ConnectorVault({
-        baseUrl: BASE,
-        secret: OWN,
+        baseUrl: BASE_URL,
+        secret: OWN_SECRET,
         fetch: recorder.fetch,
         headers: { "content-type": "text/plain", "if-match": "*" },
       }).connections.create(INPUT);
@@ -178,7 +181,7 @@ export function options() {
     });
 
     test("a client requires `new`", async () => {
-      assert.throws(() => ConnectorVault({ baseUrl: BASE, secret: OWN }), TypeError);
+      assert.throws(() => ConnectorVault({ baseUrl: BASE_URL, secret: OWN_SECRET }), TypeError);
     });
   });
 }

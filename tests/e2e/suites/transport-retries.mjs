@@ -5,7 +5,7 @@ import { expectError } from "../support/package.mjs";
 import {
   ALL,
   NOT_REPEATABLE,
-  OWN,
+  OWN_SECRET,
   TRANSIENT,
   REPEATABLE,
   TICK_MS,
@@ -35,7 +35,7 @@ export function retries() {
             assert.equal(requests.length, sent);
             for (const { method, url, body } of requests)
               assert.deepEqual([method, url, body], [requests[0].method, requests[0].url, requests[0].body]);
-            assert.ok(requests.every((request) => request.headers.get("x-service-secret") === OWN));
+            assert.ok(requests.every((request) => request.headers.get("x-service-secret") === OWN_SECRET));
           }
           const { value, requests } = await runTimed(inSequence(fail, fail, good), call);
           assert.equal(requests.length, 3);

@@ -6,14 +6,14 @@ import {
   Supplier,
   expiring,
   numberOf,
-  refused,
+  rejectToken,
   rejectingFetch,
   runWithSupplier,
   whoami,
 } from "../support/supplier.mjs";
 import {
   ALL,
-  BASE,
+  BASE_URL,
   WHOAMI,
   INPUT,
   inSequence,
@@ -69,7 +69,7 @@ export function suppliedSecrets() {
       const supplier = new Supplier();
       const fetching = async () => json(WHOAMI);
       for (let i = 0; i < 3; i += 1)
-        await new ConnectorVault({ baseUrl: BASE, secret: supplier.supply, fetch: fetching }).whoami();
+        await new ConnectorVault({ baseUrl: BASE_URL, secret: supplier.supply, fetch: fetching }).whoami();
       assert.equal(supplier.calls.length, 3);
     });
 
@@ -150,7 +150,7 @@ export function suppliedSecrets() {
           let calls = 0;
           const { error, supplies, requests } = await runWithSupplier(
             supplier,
-            (request) => (now() < ends.get(request.headers.get("x-service-secret")) ? json(WHOAMI) : refused()),
+            (request) => (now() < ends.get(request.headers.get("x-service-secret")) ? json(WHOAMI) : rejectToken()),
             async (vault) => {
               for (const began = Date.now(); Date.now() - began < WALK_MS; await pause(5000)) {
                 calls += 1;
@@ -191,7 +191,7 @@ export function suppliedSecrets() {
             type: headers.get("content-type"),
           }));
           assert.deepEqual(second, first);
-          const again = await runWithSupplier(new Supplier(), refused, call, options);
+          const again = await runWithSupplier(new Supplier(), rejectToken, call, options);
           expectError(again.error, "AuthenticationError", { status: 401, code: "invalid_key", requestId: "r" });
           assert.deepEqual([again.tokens, again.supplies, again.took], [[1, 2], 2, 0]);
         }
@@ -232,7 +232,7 @@ export function suppliedSecrets() {
         new Supplier(),
         inSequence(
           () => overloaded(),
-          refused,
+          rejectToken,
           () => overloaded(),
           () => json(WHOAMI),
         ),
@@ -241,7 +241,7 @@ export function suppliedSecrets() {
       assert.deepEqual([value, tokens], [WHOAMI, [1, 1, 2, 2]]);
       const { error, requests } = await runWithSupplier(
         new Supplier(),
-        inSequence(refused, () => overloaded()),
+        inSequence(rejectToken, () => overloaded()),
         whoami,
       );
       expectError(error, "ServerError", { status: 503 });
@@ -265,7 +265,7 @@ export function suppliedSecrets() {
     test("a static token is not refreshed", async () => {
       const text = new Supplier().token(1);
       const { error, tokens } = await runTimed(
-        refused,
+        rejectToken,
         async (vault) => {
           const outcomes = await Promise.allSettled([vault.whoami(), vault.connections.create(INPUT)]);
           throw outcomes[1].reason;

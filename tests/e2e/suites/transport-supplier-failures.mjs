@@ -8,16 +8,16 @@ import {
   Supplier,
   expiring,
   numberOf,
-  refused,
+  rejectToken,
   rejectingFetch,
   runWithSupplier,
   whoami,
 } from "../support/supplier.mjs";
 import {
-  BASE,
+  BASE_URL,
   CURSOR_DIGITS,
   ID,
-  OWN,
+  OWN_SECRET,
   WHOAMI,
   INPUT,
   idle,
@@ -125,14 +125,14 @@ export function supplierFailures() {
         "",
         "x",
         "sk_test_",
-        `${OWN}0`,
-        OWN.replace("sk_test_", "sk_live_"),
+        `${OWN_SECRET}0`,
+        OWN_SECRET.replace("sk_test_", "sk_live_"),
         "st_test_a b",
         "st_test_a\nb",
         `st_live_${"x".repeat(8200)}`,
-        `Bearer ${OWN}`,
+        `Bearer ${OWN_SECRET}`,
       ]) {
-        const expected = await failure(() => new ConnectorVault({ baseUrl: BASE, secret: text }));
+        const expected = await failure(() => new ConnectorVault({ baseUrl: BASE_URL, secret: text }));
         for (const supplied of [text, { token: text }]) {
           const { error, requests } = await runWithSupplier(new Supplier(() => supplied), () => json(WHOAMI), whoami);
           expectNoResponse(error, "AuthenticationError", {
@@ -143,10 +143,10 @@ export function supplierFailures() {
           assert.equal(requests.length, 0);
         }
       }
-      const { value, requests } = await runWithSupplier(new Supplier(() => OWN), () => json(WHOAMI), whoami);
+      const { value, requests } = await runWithSupplier(new Supplier(() => OWN_SECRET), () => json(WHOAMI), whoami);
       assert.deepEqual(
         [value, requests[0].headers.get("x-service-secret")],
-        [WHOAMI, OWN],
+        [WHOAMI, OWN_SECRET],
         "on a server, the function can also supply an API key",
       );
     });
@@ -229,7 +229,7 @@ export function supplierFailures() {
         const at = parseInt(new URL(request.url).searchParams.get("after") ?? "0", 16);
         const link =
           at + 1 < PAGES
-            ? { link: `<${BASE}/v1/vault/connections?limit=100&after=${cursor(at + 1)}>; rel="next"` }
+            ? { link: `<${BASE_URL}/v1/vault/connections?limit=100&after=${cursor(at + 1)}>; rel="next"` }
             : {};
         return json(
           { rows: [{ id: `${at}a` }, { id: `${at}b` }], total: 2 * PAGES, pages: PAGES, page: at + 1 },
@@ -247,7 +247,7 @@ export function supplierFailures() {
             return (request) => {
               const times = (used.get(numberOf(request)) ?? 0) + 1;
               used.set(numberOf(request), times);
-              return times > 2 ? refused() : response(request);
+              return times > 2 ? rejectToken() : response(request);
             };
           })(),
         ],
