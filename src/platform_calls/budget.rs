@@ -294,7 +294,7 @@ impl CutState<'_> {
 #[cfg(test)]
 mod tests {
     use std::hint::black_box;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use super::{WorkBudget, selected};
     use crate::platform_calls::json_cursor::minify;
@@ -406,13 +406,10 @@ mod tests {
     fn the_time_to_select_does_not_grow_with_levels_and_pointers() {
         let pointers: Vec<String> =
             (0..20).map(|index| "/*".repeat(16) + &format!("/{index}")).collect();
-        let fastest = |run: &dyn Fn()| {
-            let times = (0..5).map(|_| {
-                let start = Instant::now();
-                run();
-                start.elapsed()
-            });
-            times.min().unwrap()
+        let time = |run: &dyn Fn()| {
+            let start = Instant::now();
+            run();
+            start.elapsed()
         };
         let levels = 100_000;
         for json in [
@@ -420,10 +417,15 @@ mod tests {
             format!("[{}0]", format!("{}{},", "[".repeat(16), "]".repeat(16)).repeat(6_000)),
             format!("[{}0]", "0,".repeat(levels)),
         ] {
-            let once = fastest(&|| drop(black_box(minify(&json))));
-            let selected = fastest(&|| drop(black_box(selected(&json, &pointers))));
-            eprintln!("RATIO {selected:?} {once:?}");
-            assert!(selected < once * 60, "{selected:?}, and {once:?} to read it");
+            // On a busy machine, the fastest of a few runs can be slow, so that more runs follow.
+            let (mut once, mut selected_time) = (Duration::MAX, Duration::MAX);
+            let is_bounded = (1..100).any(|round| {
+                once = once.min(time(&|| drop(black_box(minify(&json)))));
+                selected_time =
+                    selected_time.min(time(&|| drop(black_box(selected(&json, &pointers)))));
+                round >= 5 && selected_time < once * 60
+            });
+            assert!(is_bounded, "{selected_time:?}, and {once:?} to read it");
         }
     }
 }

@@ -103,7 +103,7 @@ describe("catalog fetch", { timeout: 300_000 }, () => {
     const changed = await fetch("acme");
     assert.equal(changed.status, 0, changed.output);
     assert.match(changed.output, /another document at .*; the one in the cache is used/);
-    assert.match(changed.output, /operations: 1 kept, 2 added, 1 removed/);
+    assert.match(changed.output, /operations: 1 unchanged, 2 added, 1 removed/);
     assert.match(changed.output, /\+ GET \/c/);
     assert.match(changed.output, /- GET \/b/);
     assert.doesNotMatch(changed.output, /accept-hosts/);
