@@ -54,32 +54,35 @@ class SecretFinder {
 
 const hash = (start) => Math.imul(start, 0x9e3779b1) >>> 16;
 
-/** The bytes of a file; undefined if the file has been removed, as database journals are. */
-function contentOf(path) {
+/** Runs `read`. Returns undefined if the file or folder has been removed, as database journals are. */
+function unlessRemoved(read) {
   try {
-    return readFileSync(path);
+    return read();
   } catch (error) {
     if (error.code !== "ENOENT") throw error;
   }
 }
 
+/** The paths of all files below a folder. Unlike `readdirSync` with `recursive`, does not follow links, such as to node_modules. */
+function* filesBelow(parent) {
+  for (const entry of unlessRemoved(() => readdirSync(parent, { withFileTypes: true })) ?? []) {
+    const path = join(parent, entry.name);
+    if (entry.isDirectory()) yield* filesBelow(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
 function* written(outputs) {
   for (const [index, text] of outputs.entries()) yield [`what server ${index + 1} printed`, text];
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || SECRET_FILES.test(basename(entry.name))) continue;
-    const path = join(entry.parentPath, entry.name);
-    const bytes = contentOf(path);
+  for (const path of filesBelow(folder)) {
+    if (SECRET_FILES.test(basename(path))) continue;
+    const bytes = unlessRemoved(() => readFileSync(path));
     if (bytes !== undefined) yield [relative(folder, path), bytes];
   }
 }
 
 /** The bytes of all files below a folder. */
-export const bytesBelow = (path) =>
-  Buffer.concat(
-    readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => readFileSync(join(entry.parentPath, entry.name))),
-  );
+export const bytesBelow = (path) => Buffer.concat([...filesBelow(path)].map((file) => readFileSync(file)));
 
 /**
  * The secrets that are in these contents in any encoding, with the names of the places.
