@@ -397,6 +397,9 @@ CREATE TABLE credentials (
   refused_since   INTEGER,
   -- When the next refresh is due.
   next_attempt_at INTEGER,
+  -- After a failed refresh, when a caller can request the next one: 10 seconds later, or as long as the platform's
+  -- Retry-After says.
+  retry_at        INTEGER,
   -- The id of the request that is refreshing the credentials, and the time at which its lease expires.
   lease           TEXT,
   lease_until     INTEGER,

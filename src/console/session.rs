@@ -25,6 +25,8 @@ pub struct Session {
     pub person: String,
     /// Space-separated.
     pub scopes: String,
+    /// A hash of the code; `None` after its exchange.
+    pub code_hash: Option<String>,
     /// The id of the request that exchanged the code.
     pub claimed_by: Option<String>,
     /// Milliseconds since 1970-01-01 UTC.

@@ -206,7 +206,7 @@ impl Check<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<(), Problem> {
         let (key, request) = (self.due.key(), self.request);
-        let lease = key.acquire_lease(row.version, request, ports.now());
+        let lease = key.acquire_lease(&row, request, ports.now());
         let sets = ports.batch(vec![lease, key.select()]).await?;
         // Another request has the lease, or the version has changed since it was read.
         let found = first_row::<CredentialsRow>(&sets, 1)?;

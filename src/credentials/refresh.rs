@@ -59,7 +59,7 @@ use crate::connect::endpoints::{decrypt_error, encrypt_error};
 use crate::connect::resolved_oauth::apply_platform_values;
 use crate::connect::revocations::enqueue;
 use crate::credentials::Sealed;
-use crate::credentials::endpoints::read::{awaiting_cut_over, failed};
+use crate::credentials::endpoints::read::{awaiting_cut_over, failed, refresh_failed};
 use crate::credentials::lifecycle::machine::{HealthFailure, PROBE_INTERVAL_MS, after_failure};
 use crate::credentials::lifecycle::row::CredentialsRow;
 use crate::credentials::lifecycle::statements::{
@@ -88,8 +88,11 @@ const MAX_STORE_PAUSE_MS: u32 = 2000;
 pub enum RefreshTrigger {
     /// The token is used, and is about to expire.
     Expiring,
-    /// The caller asked for a new token, even if the old one is still valid.
+    /// The caller asked for a new token, even if the old one is still valid. After a failure, it is tried again before the
+    /// next attempt is due, but not before the platform's `Retry-After`.
     Requested,
+    /// The platform has rejected the token in a call, whose caller may have caused that.
+    Rejected,
     /// The health check: nothing waits for the token.
     Check,
 }
@@ -131,20 +134,18 @@ impl Refresh<'_> {
             }
             return Err(awaiting_cut_over(&row, now));
         }
-        let is_early = row.next_attempt_at.is_some_and(|next| now < next)
-            && !self.is_client_accepted_again(&row);
-        if is_early && self.trigger != RefreshTrigger::Requested {
-            if is_valid(row.expires_at, now) {
+        if let Some(next) = self.waits_until(&row) {
+            if self.can_use(&row, now) || self.trigger == RefreshTrigger::Check {
                 return Ok((row, credentials));
             }
-            return Err(refresh_failed(row.reason_code.as_deref(), row.next_attempt_at, now));
+            return Err(refresh_failed(row.reason_code.as_deref(), Some(next), now));
         }
 
         // The lease begins now, not with the request, which may have waited for storage since.
         let taken_at = ports.now();
         let lease_end = taken_at.saturating_add(LEASE_MS);
         let key = self.key();
-        let lease = key.acquire_lease(row.version, request, taken_at);
+        let lease = key.acquire_lease(&row, request, taken_at);
         let sets = ports.batch(vec![lease, key.select()]).await?;
         let Some(latest_row) = first_row::<CredentialsRow>(&sets, 1)? else {
             return Err(Problem::connection_not_found());
@@ -155,6 +156,10 @@ impl Refresh<'_> {
         if latest_row.lease.as_deref() != Some(request) {
             if self.can_use(&row, ports.now()) || self.trigger == RefreshTrigger::Check {
                 return Ok((row, credentials));
+            }
+            if latest_row.attempts != row.attempts {
+                let (code, next) = (latest_row.reason_code.as_deref(), latest_row.next_attempt_at);
+                return Err(refresh_failed(code, next, now));
             }
             return self.wait(&row, ports).await;
         }
@@ -310,6 +315,15 @@ impl Refresh<'_> {
         self.trigger == RefreshTrigger::Expiring && is_valid(row.expires_at, now)
     }
 
+    /// The time until which no attempt is made after a failure; `None` if it may be made now.
+    fn waits_until(&self, row: &CredentialsRow) -> Option<u64> {
+        let next = match self.trigger {
+            RefreshTrigger::Requested => row.next_attempt_at.min(row.retry_at),
+            _ => row.next_attempt_at,
+        };
+        next.filter(|next| self.now < *next && !self.is_client_accepted_again(row))
+    }
+
     /// Whether the last refresh failed because of the client, and it is accepted again.
     fn is_client_accepted_again(&self, row: &CredentialsRow) -> bool {
         row.waits_for_client()
@@ -458,41 +472,5 @@ async fn batch_until<P: Ports>(
             result => return result,
         }
         pause = pause.saturating_mul(2);
-    }
-}
-
-/// The error if there is no valid access token now.
-fn refresh_failed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
-    let detail = match code {
-        Some("client_rejected") => {
-            "The platform rejects the OAuth client, or there is none. Set it again with `PUT /v1/oauth-clients/{platform}`."
-        }
-        Some("request_rejected") => {
-            "The platform rejects the token request. Check the OAuth client, and the scopes that it asks for."
-        }
-        _ => "The platform returned no new access token. The service will try again.",
-    };
-    let wait = next.map_or(60, |next| next.saturating_sub(now).div_ceil(1000)).min(3600);
-    let problem = Problem::new(Code::RefreshFailed, detail);
-    Problem { retry_after: Some(u32::try_from(wait.max(1)).unwrap_or(60)), ..problem }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::refresh_failed;
-
-    #[test]
-    fn the_problem_names_who_must_act_and_when_to_retry() {
-        for (code, next, expected, wait) in [
-            (Some("client_rejected"), None, "PUT /v1/oauth-clients/{platform}", 60),
-            (Some("request_rejected"), Some(1_000), "Check the OAuth client", 1),
-            (Some("platform_unavailable"), Some(2_500), "The service will try again", 2),
-            (None, Some(0), "The service will try again", 1),
-            (None, Some(9_000_000), "The service will try again", 3600),
-        ] {
-            let problem = refresh_failed(code, next, 1_000);
-            assert!(problem.detail.contains(expected), "{}", problem.detail);
-            assert_eq!(problem.retry_after, Some(wait), "{next:?}");
-        }
     }
 }

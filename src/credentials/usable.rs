@@ -112,7 +112,10 @@ impl CredentialsQuery {
         }
         let is_due = refresh || is_due(row.issued_at, row.expires_at, now);
         if is_due && usable.is_refreshable() {
-            return usable.refresh(context, principal, ports, refresh).await;
+            let trigger =
+                if refresh { RefreshTrigger::Requested } else { RefreshTrigger::Expiring };
+            usable.refresh(context, principal, ports, trigger).await?;
+            return Ok(usable);
         }
         if row.kind == CredentialType::OAuth2 && !is_valid(row.expires_at, now) {
             usable.record_expiry(context, principal, ports).await?;
@@ -169,7 +172,7 @@ impl UsableCredentials {
         );
         let reason = FailureReason { detail: None, status: None };
         let batch = vec![
-            key.acquire_lease(row.version, request, now),
+            key.acquire_lease(row, request, now),
             key.record_failure(row.version, request, &after, &reason),
             key.mark_degraded(request, &after, now),
         ];
@@ -177,44 +180,31 @@ impl UsableCredentials {
         Ok(())
     }
 
-    /// Refreshes the credentials. `is_requested` is whether the caller asked for it, so that the
-    /// old token may still be valid.
+    /// Refreshes the credentials.
     pub async fn refresh<P: Ports>(
-        self,
+        &mut self,
         context: &Context<'_>,
         principal: &Principal,
         ports: &Metered<'_, P>,
-        is_requested: bool,
-    ) -> Result<Self, Problem> {
-        let Self { connection, row, credentials, connector, client } = self;
-        let method =
-            connector.as_ref().and_then(|connector| connector.find_method(&row.auth_method));
-        let (row, credentials) = match method {
-            Some(method) => {
-                let refresh = Refresh {
-                    config: context.config(),
-                    account: &principal.account,
-                    environment: principal.environment,
-                    connection: &connection.id,
-                    request: context.request_id,
-                    method,
-                    servers: connector
-                        .as_ref()
-                        .map(|connector| connector.servers.as_slice())
-                        .unwrap_or_default(),
-                    client: client.clone().filter(|client| client.is_for(&method.id)),
-                    trigger: if is_requested {
-                        RefreshTrigger::Requested
-                    } else {
-                        RefreshTrigger::Expiring
-                    },
-                    now: ports.now(),
-                };
-                refresh.run(row, credentials, ports).await?
-            }
-            None => (row, credentials),
+        trigger: RefreshTrigger,
+    ) -> Result<(), Problem> {
+        let Self { connection, row, credentials, connector, client } = &*self;
+        let Some(connector) = connector else { return Ok(()) };
+        let Some(method) = connector.find_method(&row.auth_method) else { return Ok(()) };
+        let refresh = Refresh {
+            config: context.config(),
+            account: &principal.account,
+            environment: principal.environment,
+            connection: &connection.id,
+            request: context.request_id,
+            method,
+            servers: &connector.servers,
+            client: client.clone().filter(|client| client.is_for(&method.id)),
+            trigger,
+            now: ports.now(),
         };
-        Ok(Self { connection, row, credentials, connector, client })
+        (self.row, self.credentials) = refresh.run(row.clone(), credentials.clone(), ports).await?;
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use crate::connect::endpoints::platform::PlatformAuth;
 use crate::connect::method::Connector;
 use crate::credentials::lifecycle::statements::schedule_check;
 use crate::credentials::model::Credentials;
+use crate::credentials::refresh::RefreshTrigger;
 use crate::credentials::usable::UsableCredentials;
 use crate::events::statements as events;
 use crate::http::context::{Context, Permit};
@@ -245,24 +246,16 @@ impl<P: Ports> PlatformClient<'_, '_, P> {
                 && is_token_expired(self.ports, &response, self.rejected_when()).await
             {
                 may_refresh = false;
-                let Self { context, principal, ports, usable, target, retries, permit } = self;
-                match usable.refresh(context, principal, ports, true).await {
-                    Ok(usable) => {
-                        self = Self { context, principal, ports, usable, target, retries, permit };
-                        continue;
-                    }
+                let Self { context, principal, ports, .. } = self;
+                let trigger = RefreshTrigger::Rejected;
+                match self.usable.refresh(context, principal, ports, trigger).await {
+                    Ok(()) => continue,
                     Err(problem) if problem.code == Code::ConnectionFailed => {
                         return Err(problem.into());
                     }
                     // Return the platform's own response, which is more helpful than the error of
                     // the refresh.
-                    Err(_) => {
-                        return Ok(PlatformResponse {
-                            incoming: response,
-                            url: call.url,
-                            retry_at: None,
-                        });
-                    }
+                    Err(_) => {}
                 }
             }
             let now = self.ports.now();

@@ -3,20 +3,41 @@
 //! allow a string, but allows the parsed value. A member that is null or empty is dropped where the
 //! schema neither requires nor allows it. MCP clients send lists, objects, numbers and optional
 //! values in these forms.
+//!
+//! An empty string is dropped only from input of requests that read: a `DELETE` without a filter that
+//! the client meant to send would delete more.
 
-use crate::util::collect::by_insertion;
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
+
+use super::schema::{MAX_LEVELS, MAX_STEPS};
+use crate::terms::Method;
+use crate::util::collect::by_insertion;
 
 /// The maximum number of schemas that a value is compared with.
 const MAX_SCHEMAS: usize = 200;
 
-/// Replaces strings with the values that the schema expects. Keeps a string that matches no schema.
-pub fn coerce(schema: &Value, input: Value) -> Value {
-    InputCoercion { root: schema }.value(&[schema], input)
+/// Replaces strings with the values that the schema expects. Keeps a string that matches no schema, and all values
+/// beyond the limits of depth and steps, which the validation shares.
+pub fn coerce(schema: &Value, input: Value, method: Method) -> Value {
+    InputCoercion::new(schema, method).value(&[schema], input, Level::default())
 }
 
 struct InputCoercion<'s> {
     root: &'s Value,
+    /// Whether an empty string can stand for an omitted value.
+    drops_empty: bool,
+    /// The number of schemas that values were compared with.
+    steps: Cell<usize>,
+}
+
+/// The location of a value in the input.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    depth: u32,
+    /// Whether the value has been wrapped into a list.
+    is_wrapped: bool,
 }
 
 /// The schemas that may apply to a value, with combinations and references resolved.
@@ -28,29 +49,57 @@ struct Leaves<'s> {
 }
 
 impl<'s> InputCoercion<'s> {
-    fn value(&self, schemas: &[&'s Value], value: Value) -> Value {
+    const fn new(root: &'s Value, method: Method) -> Self {
+        Self { root, drops_empty: matches!(method, Method::Get), steps: Cell::new(0) }
+    }
+
+    /// Counts steps. Returns whether the limit is reached.
+    fn count_steps(&self, steps: usize) -> bool {
+        self.steps.set(self.steps.get().saturating_add(steps));
+        self.steps.get() > MAX_STEPS
+    }
+
+    /// The schemas that may apply to a value; `None` beyond the limit of steps.
+    fn leaves(&self, schemas: &[&'s Value]) -> Option<Leaves<'s>> {
         let mut leaves = Leaves::default();
         for schema in schemas {
             self.collect_leaves(schema, false, &mut leaves);
         }
+        (!self.count_steps(1)).then_some(leaves)
+    }
+
+    fn value(&self, schemas: &[&'s Value], value: Value, level: Level) -> Value {
+        let Some(leaves) = self.leaves(schemas).filter(|_| level.depth < MAX_LEVELS) else {
+            return value;
+        };
         let value = match value {
             Value::String(text) => parse_text(&leaves, text),
             other => other,
         };
-        let value = if is_only_item(&leaves, &value) { Value::Array(vec![value]) } else { value };
+        let wraps = !level.is_wrapped && is_only_item(&leaves, &value);
+        let value = if wraps { Value::Array(vec![value]) } else { value };
+        let level = Level { depth: level.depth.saturating_add(1), is_wrapped: wraps };
         match value {
             Value::Object(members) => {
                 let member = |(name, value): (String, Value)| {
+                    if self.count_steps(leaves.schemas.len()) {
+                        return Some((name, value));
+                    }
                     let schemas = member_schemas(&leaves, &name);
                     if !is_required(&leaves, &name) && self.is_absent(&schemas, &value) {
                         return None;
                     }
-                    Some((name, self.value(&schemas, value)))
+                    Some((name, self.value(&schemas, value, level)))
                 };
                 Value::Object(by_insertion(members.into_iter().filter_map(member)))
             }
             Value::Array(items) => {
-                let item = |(index, item)| self.value(&item_schemas(&leaves, index), item);
+                let item = |(index, item)| {
+                    if self.count_steps(leaves.schemas.len()) {
+                        return item;
+                    }
+                    self.value(&item_schemas(&leaves, index), item, level)
+                };
                 Value::Array(items.into_iter().enumerate().map(item).collect())
             }
             other => other,
@@ -60,14 +109,14 @@ impl<'s> InputCoercion<'s> {
     /// Whether a value is null, the string `null` or an empty string, although the schemas do not
     /// allow its type.
     fn is_absent(&self, schemas: &[&'s Value], value: &Value) -> bool {
-        let is_blank = |text: &str| matches!(text.trim(), "null" | "");
-        if !value.is_null() && !value.as_str().is_some_and(is_blank) {
+        let is_null = |text: &str| text.trim() == "null";
+        let is_blank = value.is_null()
+            || value.as_str().is_some_and(is_null)
+            || self.drops_empty && is_empty(value);
+        if !is_blank {
             return false;
         }
-        let mut leaves = Leaves::default();
-        for schema in schemas {
-            self.collect_leaves(schema, false, &mut leaves);
-        }
+        let Some(leaves) = self.leaves(schemas) else { return false };
         let allowed: Vec<&str> = leaves.schemas.iter().flat_map(|schema| types(schema)).collect();
         let kind = if value.is_null() { "null" } else { "string" };
         !leaves.allow_anything
@@ -77,7 +126,7 @@ impl<'s> InputCoercion<'s> {
     }
 
     fn collect_leaves(&self, schema: &'s Value, is_alternative: bool, leaves: &mut Leaves<'s>) {
-        if leaves.schemas.len() >= MAX_SCHEMAS {
+        if self.count_steps(1) || leaves.schemas.len() >= MAX_SCHEMAS {
             return;
         }
         let Value::Object(map) = schema else {
@@ -153,12 +202,17 @@ fn parse_text(leaves: &Leaves<'_>, text: String) -> Value {
     if fits { value } else { Value::String(text) }
 }
 
+fn is_empty(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
 /// Whether the schemas require a list, and the value is not a list.
 fn is_only_item(leaves: &Leaves<'_>, value: &Value) -> bool {
     let mut allowed = leaves.schemas.iter().flat_map(|schema| types(schema)).peekable();
     !leaves.allow_anything
         && !value.is_array()
         && !value.is_null()
+        && !is_empty(value)
         && allowed.peek().is_some()
         && allowed.all(|kind| kind == "array")
 }
@@ -189,7 +243,8 @@ fn item_schemas<'s>(leaves: &Leaves<'s>, index: usize) -> Vec<&'s Value> {
 mod tests {
     use serde_json::json;
 
-    use super::coerce;
+    use super::{InputCoercion, Level, MAX_STEPS, coerce};
+    use crate::terms::Method;
 
     #[test]
     #[rustfmt::skip] // one case per line
@@ -206,6 +261,10 @@ mod tests {
             (json!({"type": "array", "items": {"type": "string"}}), json!("urgent"), json!(["urgent"])),
             (json!({"type": "array", "items": {"type": "object"}}), json!({"id": 1}), json!([{"id": 1}])),
             (json!({"type": "array"}), json!(null), json!(null)),
+            (json!({"type": "array", "items": {"type": "string"}}), json!(""), json!("")),
+            (json!({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}), json!("1"), json!(["1"])),
+            (json!({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}), json!("[\"1\"]"), json!([[1]])),
+            (json!({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}), json!(["1"]), json!([[1]])),
             (json!({"type": ["array", "string"]}), json!("urgent"), json!("urgent")),
             (json!({"properties": {"n": {"type": "integer"}, "s": {"type": "string"}}}), json!({"n": "", "s": ""}), json!({"s": ""})),
             (json!({"properties": {"n": {"type": "integer"}}, "required": ["n"]}), json!({"n": " "}), json!({"n": " "})),
@@ -242,7 +301,73 @@ mod tests {
             (json!({"type": "array", "items": {"type": "integer"}}), json!([null, 1]), json!([null, 1])),
             (json!({"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"b": {"type": "boolean"}}}]}), json!({"a": "1", "b": "true"}), json!({"a": 1, "b": true})),
         ] {
-            assert_eq!(coerce(&schema, given.clone()), expected, "{schema} {given}");
+            assert_eq!(coerce(&schema, given.clone(), Method::Get), expected, "{schema} {given}");
+        }
+    }
+
+    #[test]
+    fn empty_strings_are_dropped_only_from_requests_that_read() {
+        let schema = json!({"properties": {"a": {"type": "integer"}, "l": {"type": "array"}}});
+        let input = json!({"a": "", "l": " "});
+        for (method, expected) in [
+            (Method::Get, json!({})),
+            (Method::Post, input.clone()),
+            (Method::Delete, input.clone()),
+        ] {
+            assert_eq!(coerce(&schema, input.clone(), method), expected, "{method:?}");
+        }
+        let nulls = json!({"a": null, "l": "null"});
+        assert_eq!(coerce(&schema, nulls, Method::Delete), json!({}));
+    }
+
+    #[test]
+    fn an_item_of_a_list_of_itself_is_wrapped_once() {
+        let nest = json!({"type": "array", "items": {"$ref": "#/$defs/nest"}});
+        let other = json!({"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/nest"}, {"$ref": "#/$defs/other"}]}});
+        for schema in [
+            json!({"$ref": "#/$defs/nest", "$defs": {"nest": nest}}),
+            json!({
+                "anyOf": [{"$ref": "#/$defs/nest"}, {"$ref": "#/$defs/other"}],
+                "$defs": {"nest": nest, "other": other},
+            }),
+        ] {
+            for input in [json!("hello"), json!(5), json!({"a": 1})] {
+                let wrapped = json!([input]);
+                assert_eq!(coerce(&schema, input, Method::Post), wrapped, "{schema}");
+            }
+            for (depth, expected) in [(99, json!([])), (100, json!("[]"))] {
+                let nested = (0..depth).fold(json!("[]"), |value, _| json!([value]));
+                let mut found = &coerce(&schema, nested, Method::Post);
+                for _ in 0..depth {
+                    found = &found[0];
+                }
+                assert_eq!(*found, expected, "{depth} {schema}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_steps_is_limited() {
+        let alternatives = |count: usize, schema: &serde_json::Value| vec![schema.clone(); count];
+        let objects = alternatives(199, &json!({"properties": {"a": {"type": "integer"}}}));
+        let integers = alternatives(199, &json!({"type": "integer"}));
+        let inner = alternatives(50, &json!({"type": "integer"}));
+        let lists = alternatives(60, &json!({"type": "array", "items": {"anyOf": inner}}));
+        let list_of = |items: serde_json::Value| json!({"type": "array", "items": items});
+        for (schema, input, coerced) in [
+            (list_of(json!({"anyOf": objects})), vec![json!({"a": "1"}); 7_000], json!({"a": 1})),
+            (list_of(json!({"anyOf": integers})), vec![json!("1"); 14_000], json!(1)),
+            (json!({"oneOf": lists}), vec![json!("1"); 12_000], json!(1)),
+        ] {
+            let coercion = InputCoercion::new(&schema, Method::Get);
+            let given = json!(input);
+            let found = coercion.value(&[&schema], given.clone(), Level::default());
+            // Beyond the limit, only the schemas of the list itself are counted for each item.
+            let limit = MAX_STEPS + 1_000 + input.len() * 61;
+            assert!(coercion.steps.get() <= limit, "{}", coercion.steps.get());
+            assert_eq!(found[0], coerced);
+            assert_eq!(found.as_array().unwrap().last(), input.last(), "{schema}");
+            assert_eq!(found.as_array().unwrap().len(), input.len());
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fs;
 
 use connector_vault::catalog::detail::Kind;
 use connector_vault::importer::licence::LicenceFilter;
+use connector_vault::platform_calls::lenient::coerce;
+use connector_vault::terms::Method;
 use serde_json::{Value, json};
 
 use super::support::{folder, import_documents, import_sources, run, stderr};
@@ -143,6 +145,37 @@ fn parses_defaults_and_repeated_parameters() {
     assert_eq!(input["header"]["properties"]["X-Goog-Api-Version"]["enum"], json!(["v2_20261101"]));
     let text = action.to_string();
     assert!(text.contains("\"default\":\"5\""), "{text}");
+}
+
+#[test]
+fn an_item_of_a_list_of_itself_is_wrapped_once() {
+    let document = json!({
+        "kind": "discovery#restDescription",
+        "name": "acme",
+        "version": "v2",
+        "title": "Acme API",
+        "ownerDomain": "acme.example",
+        "rootUrl": "https://acme.example/",
+        "servicePath": "acme/v2/",
+        "schemas": {
+            "Nest": { "id": "Nest", "type": "array", "items": { "$ref": "Nest" } },
+            "Thing": { "id": "Thing", "type": "object", "properties": { "nest": { "$ref": "Nest" } } },
+        },
+        "methods": {
+            "put": {
+                "id": "acme.put",
+                "path": "things",
+                "httpMethod": "POST",
+                "request": { "$ref": "Thing" },
+            },
+        },
+    });
+    let source = folder("discovery-nest").join("acme.json");
+    fs::write(&source, document.to_string()).unwrap();
+    let action = action_input("discovery-nest-out", source.to_str().unwrap(), "acme", "acmePut");
+    let input = json!({"body": {"nest": "hello"}});
+    let expected = json!({"body": {"nest": ["hello"]}});
+    assert_eq!(coerce(&action["input"], input, Method::Post), expected, "{action}");
 }
 
 #[test]

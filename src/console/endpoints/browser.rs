@@ -122,7 +122,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         };
         let url = sign_in.access_keys();
         match self.relying_party().validate(&url, token, expected).await {
-            Ok(claims) => self.finish(sign_in, &claims, cookie).await,
+            Ok(claims) => self.finish(sign_in, &claims, cookie, self.ports.uuid()).await,
             Err(why) => {
                 let page = self.not_behind_access_page(sign_in).response();
                 let log = Some(format!("sign-in to the console: {why}"));
@@ -173,17 +173,19 @@ impl<P: Ports> ConsoleContext<'_, P> {
         let [verifier, nonce] = verifier_and_nonce(cookie, state);
         let relying_party = self.relying_party();
         match relying_party.claims(&registration, parameters, &verifier, &nonce).await {
-            Ok(claims) => self.finish(&sign_in, &claims, cookie).await,
+            Ok(claims) => self.finish(&sign_in, &claims, cookie, started.id).await,
             Err(why) => Ok(self.unavailable_page(&sign_in, &why)),
         }
     }
 
-    /// Creates a session for a person whom the provider has authenticated.
+    /// Creates a session for a person whom the provider has authenticated. `id` is the id of the
+    /// console's request, so that a repeated callback does not create a second session.
     async fn finish(
         &self,
         sign_in: &SignIn,
         claims: &Map<String, Value>,
         cookie: &str,
+        id: String,
     ) -> Result<Response, Problem> {
         let person = match sign_in.person(claims) {
             Ok(person) => person,
@@ -193,7 +195,8 @@ impl<P: Ports> ConsoleContext<'_, P> {
         if scopes.iter().next().is_none() {
             return Ok(self.no_role_page(sign_in, person).response());
         }
-        let (id, code) = (self.ports.uuid(), self.ports.secret());
+        let code = self.ports.secret();
+        let code_hash = hash(&code);
         let new = NewSession {
             id: &id,
             sign_in: self.id,
@@ -201,7 +204,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
             person,
             scopes,
             browser_hash: &hash(cookie),
-            code_hash: &hash(&code),
+            code_hash: &code_hash,
             now: self.now,
         };
         self.ports.set_actor(person_actor(person, &sign_in.key_id, self.now, self.request_id));
@@ -210,7 +213,8 @@ impl<P: Ports> ConsoleContext<'_, P> {
             statements::prune(self.now),
             statements::select_session(self.id, &id),
         ]);
-        if first_row::<Session>(&sets.await?, 2)?.is_none() {
+        let session = first_row::<Session>(&sets.await?, 2)?;
+        if session.is_none_or(|session| session.code_hash != Some(code_hash)) {
             return Ok(self.expired_page().response());
         }
         // The fragment is never sent to a server, and the console immediately removes it from the

@@ -78,6 +78,22 @@ pub(crate) fn failed(row: &CredentialsRow) -> Problem {
     Problem::new(Code::ConnectionFailed, detail)
 }
 
+/// The error if there is no valid access token now.
+pub(crate) fn refresh_failed(code: Option<&str>, next: Option<u64>, now: u64) -> Problem {
+    let detail = match code {
+        Some("client_rejected") => {
+            "The platform rejects the OAuth client, or there is none. Set it again with `PUT /v1/oauth-clients/{platform}`."
+        }
+        Some("request_rejected") => {
+            "The platform rejects the token request. Check the OAuth client, and the scopes that it asks for."
+        }
+        _ => "The platform returned no new access token. The service will try again.",
+    };
+    let wait = next.map_or(60, |next| next.saturating_sub(now).div_ceil(1000)).min(3600);
+    let problem = Problem::new(Code::RefreshFailed, detail);
+    Problem { retry_after: Some(u32::try_from(wait.max(1)).unwrap_or(60)), ..problem }
+}
+
 /// The error for an imported connection that another service still refreshes.
 pub(crate) fn awaiting_cut_over(row: &CredentialsRow, now: u64) -> Problem {
     let expired = row.expires_at.filter(|at| *at <= now).and_then(rfc3339);
@@ -161,4 +177,24 @@ fn object<'m>(members: impl Iterator<Item = (&'m String, Value)>) -> Value {
         object.insert(name.clone(), value);
     }
     Value::Object(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refresh_failed;
+
+    #[test]
+    fn the_problem_names_who_must_act_and_when_to_retry() {
+        for (code, next, expected, wait) in [
+            (Some("client_rejected"), None, "PUT /v1/oauth-clients/{platform}", 60),
+            (Some("request_rejected"), Some(1_000), "Check the OAuth client", 1),
+            (Some("platform_unavailable"), Some(2_500), "The service will try again", 2),
+            (None, Some(0), "The service will try again", 1),
+            (None, Some(9_000_000), "The service will try again", 3600),
+        ] {
+            let problem = refresh_failed(code, next, 1_000);
+            assert!(problem.detail.contains(expected), "{}", problem.detail);
+            assert_eq!(problem.retry_after, Some(wait), "{next:?}");
+        }
+    }
 }

@@ -8,6 +8,8 @@ use crate::terms::State;
 
 /// The backoff after consecutive failures, in milliseconds. The last value repeats.
 pub const BACKOFF_MS: [u64; 5] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
+/// The minimum time between a failure and a refresh that a caller requests, in milliseconds.
+pub const MIN_RETRY_MS: u64 = 10_000;
 /// The minimum time between a refusal and the second one that fails the connection, in
 /// milliseconds. Some platforms refuse a valid token once.
 pub const CONFIRMATION_MS: u64 = 60_000;
@@ -141,6 +143,8 @@ pub struct FailureOutcome {
     /// An alternative to `next_attempt_at`. The statement chooses the time at which fewer attempts
     /// are due.
     pub alternative_at: Option<u64>,
+    /// The time from which a caller can request an attempt, before the next one is due.
+    pub retry_at: u64,
 }
 
 /// The transition after a failure. `retry_after_ms` is the wait that the platform requests;
@@ -190,6 +194,7 @@ pub fn after_failure(
         refused_since,
         next_attempt_at: at(jitter),
         alternative_at: at(jitter.wrapping_add(128)),
+        retry_at: now.saturating_add(MIN_RETRY_MS.max(retry_after_ms.unwrap_or(0))),
     }
 }
 
@@ -297,6 +302,12 @@ mod tests {
             (with_retry_after.next_attempt_at, with_retry_after.alternative_at),
             (Some(90_000), Some(90_000))
         );
+        for (retry_after, retry_at) in
+            [(None, 10_007), (Some(9_999), 10_007), (Some(10_001), 10_008)]
+        {
+            let after = after_failure(first, Unavailable, retry_after, 7, 0);
+            assert_eq!(after.retry_at, retry_at, "{retry_after:?}");
+        }
         // After an outage of days, the first refusal is not final.
         let mut before = first;
         for (failure, now) in

@@ -46,6 +46,8 @@ pub struct CredentialsRow {
     pub refused_since: Option<u64>,
     /// The time of the next attempt.
     pub next_attempt_at: Option<u64>,
+    /// The time from which a caller can request an attempt, before the next one is due.
+    pub retry_at: Option<u64>,
     /// The id of the request that has the lease.
     pub lease: Option<String>,
     /// Whether another service still refreshes these imported credentials: 1 or 0.

@@ -1,6 +1,7 @@
 //! The SQL of refreshes and checks. Each write names the lease and the version that the request has read.
 
 use super::machine::{FailureOutcome, PROBE_INTERVAL_MS, STATE_AFTER_SUCCESS};
+use super::row::CredentialsRow;
 use super::timing::LEASE_MS;
 use crate::credentials::Sealed;
 use crate::ports::{Param, Statement};
@@ -38,20 +39,22 @@ impl CredentialsKey<'_> {
         }
     }
 
-    /// Acquires the lease at a version, unless another request has it.
-    pub fn acquire_lease(&self, version: u64, request: &str, now: u64) -> Statement {
+    /// Acquires the lease of a row, unless another request has it, or has refreshed or tried to refresh since the row was
+    /// read.
+    pub fn acquire_lease(&self, row: &CredentialsRow, request: &str, now: u64) -> Statement {
         let until = now.saturating_add(LEASE_MS);
         Statement {
             sql: "UPDATE credentials \
                 SET lease = ?5, lease_until = ?7 \
                 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 \
-                AND (lease IS NULL OR lease = ?5 OR lease_until <= ?6)"
+                AND attempts = ?8 AND (lease IS NULL OR lease = ?5 OR lease_until <= ?6)"
                 .into(),
             params: self.params([
-                Param::integer(version),
+                Param::integer(row.version),
                 Param::text(request),
                 Param::integer(now),
                 Param::integer(until),
+                Param::integer(row.attempts),
             ]),
         }
     }
@@ -142,8 +145,8 @@ impl CredentialsKey<'_> {
                 FROM credentials INDEXED BY credentials_by_due WHERE due_at > ?15 AND due_at <= ?15 + 60000 \
                 LIMIT 12)) < (SELECT count(*) FROM (SELECT 1 FROM credentials INDEXED BY credentials_by_due \
                 WHERE due_at > ?14 AND due_at <= ?14 + 60000 \
-                LIMIT 12)), ?13, ?11), refused_since = ?12, check_at = iif(?11 IS NULL, NULL, check_at), \
-                handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 \
+                LIMIT 12)), ?13, ?11), refused_since = ?12, retry_at = ?16, \
+                check_at = iif(?11 IS NULL, NULL, check_at), handed_until = NULL, lease = NULL, lease_until = NULL, written_by = ?5 \
                 WHERE account = ?1 AND environment = ?2 AND connection_id = ?3 AND version = ?4 AND lease = ?5".into(),
             params: self.params([
                 Param::integer(version),
@@ -158,6 +161,7 @@ impl CredentialsKey<'_> {
                 Param::optional_integer(after.alternative_at),
                 Param::optional_integer(after.next_attempt_at.map(start_of_minute)),
                 Param::optional_integer(after.alternative_at.map(start_of_minute)),
+                Param::integer(after.retry_at),
             ]),
         }
     }

@@ -196,7 +196,7 @@ fn check<'a, P: Ports>(
     let invalid_input =
         |faults: Vec<schema::Fault>| invalid_input(map_to_arguments(flat.as_ref(), faults));
     if context.request.header(AGENT).is_some() {
-        value = coerce(&action.input, value);
+        value = coerce(&action.input, value, action.method);
         input = Cow::Owned(json::bytes(&value));
     }
     let mut input_faults = faults(&action.input, &value, ports);

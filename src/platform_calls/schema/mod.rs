@@ -28,9 +28,9 @@ use pointer::{Name, Pointer};
 /// The maximum number of faults that are reported.
 pub const MAX_FAULTS: usize = 100;
 /// The maximum depth of references. Deeper schemas are not checked.
-const MAX_LEVELS: u32 = 100;
+pub const MAX_LEVELS: u32 = 100;
 /// The maximum number of evaluated schemas. The platform validates everything beyond.
-const MAX_STEPS: u32 = 100_000;
+pub const MAX_STEPS: usize = 100_000;
 
 /// A fault in a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ struct Check<'s> {
     definitions: Option<&'s Map<String, Value>>,
     is_match: &'s dyn Fn(&str, &str) -> bool,
     faults: Vec<Fault>,
-    steps: u32,
+    steps: usize,
 }
 
 impl Check<'_> {

@@ -515,6 +515,91 @@ fn a_slow_401_refreshes_the_credentials_once() {
     assert_eq!(sent(&api).len(), 3);
 }
 
+/// Calls the platform 100 times, which rejects the token each time. Returns the number of token requests.
+fn rejected_calls(api: &Api, path: &str, status: u16) -> usize {
+    for _ in 0..100 {
+        let response = call(api, "GET", &format!("{path}/proxy/x"), "");
+        assert_eq!(
+            (response.status, response.header("x-vault-source")),
+            (status, Some("platform"))
+        );
+        assert_eq!(forwarded_header(&response, "x-mark"), Some("m"));
+    }
+    sent(api).iter().filter(|request| request.url == "https://id.acme.example/token").count()
+}
+
+#[test]
+fn rejected_calls_send_no_token_request_until_the_next_attempt() {
+    for (status, error) in [
+        (401, "{}"),
+        (400, r#"{"error":"invalid value: token expired"}"#),
+        (403, r#"{"error":"token expired"}"#),
+    ] {
+        for (refusal, retry_after, refused) in [
+            (429, "3600", json!({})),
+            (500, "0", json!({})),
+            (400, "0", json!({"error": "invalid_request"})),
+            (400, "0", json!({"error": "invalid_grant"})),
+            (400, "0", json!({"error": "unauthorized_client"})),
+        ] {
+            let api = api();
+            let path = acme(&api);
+            api.env.wait(60_000);
+            platform(&api, move |request| {
+                let kind = ("content-type", "application/json");
+                Ok(if request.url == "https://id.acme.example/token" {
+                    let headers = [kind, ("retry-after", retry_after)];
+                    platform_response(refusal, &headers, &refused.to_string())
+                } else {
+                    platform_response(status, &[kind, ("x-mark", "m")], error)
+                })
+            });
+            sent(&api);
+            let state = || body(&api.get(&format!("{path}/status")));
+            assert_eq!(rejected_calls(&api, &path, status), 1, "{status} {refusal}");
+            let after = state();
+            assert_eq!(after["attempts"], 1);
+            // Calls shortly before the next attempt change nothing either.
+            let next = "SELECT next_attempt_at FROM credentials";
+            let next: i64 = api.env.database.query_row(next, [], |row| row.get(0)).unwrap();
+            let next = u64::try_from(next).unwrap();
+            if retry_after == "3600" {
+                assert!(next >= api.env.now.get() + 3_600_000);
+            }
+            api.env.now.set(next - 1);
+            assert_eq!(rejected_calls(&api, &path, status), 0, "{status} {refusal}");
+            assert_eq!(state(), after);
+            // From then on, a call refreshes the token again.
+            api.env.now.set(next);
+            accept_only_token(&api, "Bearer at-2", (200, json!({"access_token": "at-2"})));
+            assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 200);
+            assert_eq!(sent(&api).len(), 3);
+            assert_eq!(
+                (&state()["state"], &state()["attempts"]),
+                (&json!("operational"), &json!(0))
+            );
+        }
+    }
+}
+
+#[test]
+fn a_refresh_that_failed_during_the_call_is_not_repeated() {
+    let api = Rc::new(api());
+    let path = acme(&api);
+    api.env.wait(60_000);
+    let weak = Rc::downgrade(&api);
+    platform(&api, move |_| {
+        // Another call has received a 401, too, and its refresh has failed.
+        let sql = "UPDATE credentials SET attempts = 1, reason_code = 'platform_unavailable', next_attempt_at = 9e15";
+        weak.upgrade().unwrap().env.database.execute(sql, []).unwrap();
+        Ok(platform_response(401, &[], "out"))
+    });
+    sent(&api);
+    assert_eq!(call(&api, "GET", &format!("{path}/proxy/x"), "").status, 401);
+    assert_eq!(sent(&api).len(), 1);
+    assert_eq!(body(&api.get(&format!("{path}/status")))["attempts"], 1);
+}
+
 #[test]
 fn a_call_fails_if_the_grant_has_ended() {
     let api = api();

@@ -32,7 +32,9 @@ fn connect_account(api: &Api, identity: &str, account: Option<&str>) -> String {
     format!("/v1/vault/connections/{connection}")
 }
 
+/// Requests a refresh, after the minimum time since a failure.
 fn refresh(api: &Api, path: &str) -> u16 {
+    api.env.wait(10_000);
     api.get(&format!("{path}/credentials?refresh=true")).status
 }
 

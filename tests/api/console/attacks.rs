@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     SESSIONS, SIGN_IN, admin, at_provider, authenticate, browser_with_other_cookie, callback,
-    console, exchange, heading, oidc, other_browser, send_as, token, with_code,
+    code_in, console, exchange, heading, oidc, other_browser, send_as, token, with_code,
 };
 use crate::agents::form;
 use crate::agents::provider::serve_id_token;
@@ -38,6 +38,21 @@ fn the_callback_needs_the_browser_in_which_the_sign_in_started() {
     api.env.wait(10 * 60_000);
     assert_eq!(heading(&api.send(&request)), expired);
     assert_eq!(rows(&api, "console_sessions"), 0);
+}
+
+#[test]
+fn a_repeated_callback_opens_no_second_session() {
+    let expired = (410, "This sign-in is no longer valid".to_owned());
+    let (api, id) = console(&json!({}));
+    let (browser, parameters) = at_provider(&api, &id);
+    // This provider accepts its code more than once.
+    authenticate(&api, &parameters, &json!({"groups": ["admins"]}));
+    let request = browser.request("GET", &callback(&id, &parameters));
+    let code = code_in(&api.send(&request), &id);
+    assert_eq!(heading(&api.send(&request)), expired);
+    assert_eq!(api.send(&exchange(&browser, &id, &code)).status, 200);
+    assert_eq!(heading(&api.send(&request)), expired);
+    assert_eq!(rows(&api, "console_sessions"), 1);
 }
 
 #[test]

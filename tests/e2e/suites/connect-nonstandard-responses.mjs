@@ -197,6 +197,14 @@ export function connectNonstandardResponses(fixture) {
         assert.equal((await app.credentials(connection.id)).accessToken, second.access_token);
         const status = await app.status(connection.id);
         assert.deepEqual([status.state, status.reason.code], ["degraded", refusal]);
+        // Another one waits for 10 seconds, or as long as the platform asks.
+        const early = await app.requestCredentials(connection.id, "?refresh=true");
+        assert.deepEqual([early.status, early.json.code], [503, "refresh_failed"], early.text);
+        assert.deepEqual(await app.status(connection.id), status);
+        await fixture.database
+          .prepare("UPDATE credentials SET retry_at = 0 WHERE connection_id = ?")
+          .bind(connection.id)
+          .run();
       }
       assert.equal((await app.credentials(connection.id, "?refresh=true")).accessToken, third.access_token);
       assert.equal((await app.status(connection.id)).state, "operational");

@@ -62,6 +62,8 @@ pub struct StoredCredentials {
     pub refused: Option<u64>,
     pub ended: Option<u64>,
     pub next: Option<u64>,
+    /// The time from which a request may try a refresh again before it is due.
+    pub retry: Option<u64>,
     pub check: Option<u64>,
     /// The time from which storage itself chose the next check or the next attempt.
     pub chosen: Option<ChosenTime>,
@@ -253,6 +255,7 @@ impl Model {
         let (at, or) = (at(51 * jitter_fifths), at((51 * jitter_fifths + 128) % 256));
         let check = credentials.check;
         credentials.reschedule(Some(at), check);
+        credentials.retry = Some(now + failure.retry_after.max(10 * SECOND));
         credentials.chosen = Some(ChosenTime::OneOf(at, or));
         if !matches!(self.at(slot).state, "degraded" | "failed") {
             self.set_state(slot, "degraded");
@@ -276,11 +279,12 @@ impl Model {
         };
         let is_client_corrected = credentials.reason.as_ref().is_some_and(waits)
             && client.is_some_and(|client| !client.rejected);
-        if trigger != RefreshTrigger::Requested
-            && credentials.next.is_some_and(|next| now < next)
+        let is_requested = trigger == RefreshTrigger::Requested;
+        if credentials.next.is_some_and(|next| now < next)
+            && !(is_requested && credentials.retry.is_none_or(|retry| retry <= now))
             && !is_client_corrected
         {
-            return Ok(if is_valid { 200 } else { 503 });
+            return Ok(if is_valid && !is_requested { 200 } else { 503 });
         }
         let is_free = credentials.leased_until.is_none_or(|until| until <= now);
         process.step(|| {
