@@ -69,8 +69,7 @@ fn export(env: &TestEnv, command: &str) -> Vec<String> {
     let inserts = |table: String| {
         let columns = format!("SELECT name FROM pragma_table_info('{table}') ORDER BY cid");
         let columns = env.texts(&columns);
-        let quoted: Vec<String> =
-            columns.iter().map(|column| format!("quote({column})")).collect();
+        let quoted: Vec<String> = columns.iter().map(|column| format!("quote({column})")).collect();
         env.texts(&format!(
             "SELECT 'INSERT INTO {table} ({}) VALUES (' || {} || ')' FROM {table}",
             columns.join(", "),
@@ -175,7 +174,8 @@ fn restored_copies_serve_a_moved_account_once() {
             assert_eq!(rows_of(&restored, shard), rows_of(&api, shard));
             assert_eq!(counters(&restored, shard), counters(&api, shard));
         }
-        let moves = "SELECT account || ' ' || step || ' ' || coalesce(writing, '-') FROM account_moves";
+        let moves =
+            "SELECT account || ' ' || step || ' ' || coalesce(writing, '-') FROM account_moves";
         let expected: &[&str] = if is_clean { &[] } else { &["acme left -"] };
         assert_eq!(restored.env.within(*HOME, || restored.env.texts(moves)), expected);
         // The old copy has written no events, and rejects changes.
@@ -244,7 +244,9 @@ fn a_copy_from_before_a_move_can_be_restored_with_newer_moves() {
     restored.env.within(other_shard(), || run_steps(&restored.env, &other, &steps));
     assert!(matches!(&steps[0], Step::File(file) if file == moves));
     let mut mark = self::steps(&commands_for_one());
-    mark.retain(|step| matches!(step, Step::Sql(sql) if sql.starts_with("INSERT INTO account_moves ")));
+    mark.retain(
+        |step| matches!(step, Step::Sql(sql) if sql.starts_with("INSERT INTO account_moves ")),
+    );
     assert_eq!(mark.len(), 1);
     steps.splice(1..1, mark);
     run_steps(&restored.env, &files, &steps);
