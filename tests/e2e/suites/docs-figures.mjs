@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { LIMIT_BYTES, WINDOW_LIMIT_BYTES, filesOf, totalSize } from "../../../scripts/build-site.mjs";
 import { root, sampleImport } from "../../../scripts/lib/paths.mjs";
-import { logosOf } from "../../../www/logos.ts";
+import { loadLogos } from "../../../www/logos.ts";
 import { page } from "../support/docs.mjs";
 import { PROBLEM_CODES } from "../support/reference.mjs";
 import { cli } from "../support/workspace.mjs";
@@ -47,7 +47,7 @@ export function figures(fixture) {
     test("the number of platforms with a logo is right", () => {
       const file = readFileSync(join(root, "providers.toml"), "utf8");
       const [platforms, branded] = [/^\[platforms\.[^.\]]+\]$/gm, /^logo = /gm].map((line) => file.match(line).length);
-      const stated = `${logosOf(file).size} icons, for ${branded} of its ${platforms} platforms`;
+      const stated = `${loadLogos(file).size} icons, for ${branded} of its ${platforms} platforms`;
       assert.ok(page("docs/catalog.md").prose.includes(stated), stated);
     });
 
