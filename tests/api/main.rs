@@ -14,6 +14,8 @@ mod agents;
 mod api_keys;
 #[cfg(feature = "cli")]
 mod audit;
+#[cfg(feature = "cli")]
+mod backups;
 mod broad_lists;
 mod call;
 mod capacity;

@@ -335,17 +335,14 @@ fn the_database_rejects_invalid_connections() {
     }
 }
 
-/// Tables whose rows triggers write, and tables that matter only while an account moves or
-/// `VAULT_KEYS` change.
-const DERIVED: [&str; 9] = [
+/// Tables whose rows triggers write, and tables that matter only during a request, until an account
+/// has moved, or while `VAULT_KEYS` change.
+const DERIVED: [&str; 6] = [
     "connection_tags",
     "connection_counts",
     "used_codes",
     "audit_context",
-    "account_moves",
     "account_changes",
-    "forwards",
-    "event_shifts",
     "vault_key_reports",
 ];
 

@@ -26,12 +26,12 @@ const TOKENS: &str = "{\"access_token\": \"at\", \"refresh_token\": \"rt\", \"ex
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The body of a request that creates a connection. The platform is in this test's catalog.
-fn minimal(identity: &str) -> Value {
+pub fn minimal(identity: &str) -> Value {
     json!({"platform": "acme", "identity": identity, "identityType": "user"})
 }
 
 /// The database that accounts move to.
-fn other_shard() -> Shard {
+pub fn other_shard() -> Shard {
     Shard::new(HOME.number() + 1).unwrap()
 }
 
@@ -122,7 +122,7 @@ fn run_in_move<T>(
     work(Move { account: "acme", source: &source, target: &target })
 }
 
-fn move_account(api: &Api) -> MoveResult {
+pub fn move_account(api: &Api) -> MoveResult {
     run_in_move(api, (*HOME, other_shard()), &CommandCalls::uninterrupted(), |step| {
         let mut reports = Vec::new();
         let moved = step.run(|phase, done, all| reports.push((phase, done, all))).unwrap();
@@ -138,7 +138,7 @@ fn move_account(api: &Api) -> MoveResult {
     })
 }
 
-fn clean_up(api: &Api, shard: Shard) -> bool {
+pub fn clean_up(api: &Api, shard: Shard) -> bool {
     let calls = CommandCalls::uninterrupted();
     clean(&CommandDatabase { api, shard, calls: &calls }, "acme", false).unwrap()
 }
@@ -161,7 +161,7 @@ fn damage_copy(api: &Api, sql: &str) -> usize {
 
 /// Returns a service with an account that has rows in every table, and other accounts in both
 /// databases.
-fn api() -> Api {
+pub fn api() -> Api {
     let mut api = connect::api();
     api.env.add(other_shard());
     for shard in [*HOME, other_shard()] {
@@ -222,7 +222,7 @@ fn total(api: &Api) -> Value {
 
 /// All events after an id, or from the oldest if it is empty. Returns their ids and types, and the
 /// id to continue from.
-fn events(api: &Api, after: &str) -> (Vec<(String, String)>, String) {
+pub fn events(api: &Api, after: &str) -> (Vec<(String, String)>, String) {
     let after = if after.is_empty() { String::new() } else { format!("&after={after}") };
     let page = api.get(&format!("/v1/events?limit=100{after}"));
     assert_eq!(page.status, 200, "{}", body(&page));

@@ -26,6 +26,7 @@ const SEALED_TABLES = [
   "agent_grants",
   "console_sign_ins",
 ];
+const MOVE_TABLES = ["account_moves", "forwards"];
 
 /** @param {{ migrated: State }} fixture with a migrated storage, which is copied */
 export function backupAndRestore(fixture) {
@@ -51,7 +52,7 @@ export function backupAndRestore(fixture) {
           .prepare("SELECT * FROM api_keys ORDER BY hash")
           .all()
           .then(({ results }) => JSON.stringify(results.map(withoutLastUse))),
-        ...SEALED_TABLES.map((table) =>
+        ...[...SEALED_TABLES, ...MOVE_TABLES].map((table) =>
           database
             .prepare(`SELECT * FROM ${table}`)
             .all()
@@ -96,6 +97,8 @@ export function backupAndRestore(fixture) {
       await old.use(async ({ vault }) => {
         await store(vault, [caller, revoked]);
         await insertConnections(vault, "many", 300);
+        // The old copy of an account that has moved to another database.
+        await insertConnections(vault, "moved", 10);
         // Values that an SQL file must escape.
         const specialValues = {
           platform: "github",
@@ -177,6 +180,10 @@ export function backupAndRestore(fixture) {
                  updated_at) VALUES ('a sign-in', 'many', 'test', 'oidc', 'a key', 'https://id.example', 'app', ?1, 'roles', '{}', 11, 12)`,
             )
             .bind(sealed),
+          vault.prepare(
+            "INSERT INTO account_moves (account, step, other, began_at, left_at) VALUES ('moved', 'left', 1, 13, 14)",
+          ),
+          vault.prepare("INSERT INTO forwards (name, account, shard, is_key) VALUES ('a hash', 'moved', 1, 1)"),
         ]);
       });
     });
@@ -197,8 +204,12 @@ export function backupAndRestore(fixture) {
       try {
         const sendRequest = (path) => running.send(path, { secret: caller.secret });
         assert.equal((await sendRequest("/v1/vault/summary")).json.code, "invalid_key");
-        const [connections, sealed, keys, ...check] = local("sh restore").trim().split("\n");
+        const [moves, allowCopies, connections, sealed, keys, endCopies, count] = local("sh restore")
+          .trim()
+          .split("\n");
         const shell = new Shell(fresh);
+        await shell.run(moves);
+        await shell.run(allowCopies);
         await shell.run(connections);
         await shell.run(sealed);
         assert.equal((await sendRequest("/v1/vault/summary")).json.code, "invalid_key");
@@ -206,13 +217,14 @@ export function backupAndRestore(fixture) {
         assert.equal((await sendRequest("/v1/vault/summary")).json.total, 307);
         assert.equal((await sendRequest("/v1/vault/connections?tags=hard&q=hard")).json.total, 7);
         assert.equal((await running.send("/v1/vault/summary", { secret: revoked.secret })).status, 401);
-        const { printed } = await shell.run(check.join("\n"));
+        await shell.run(endCopies);
+        const { printed } = await shell.run(count);
         const [
           {
             results: [counts],
           },
         ] = JSON.parse(printed.slice(printed.indexOf("[")));
-        assert.deepEqual(counts, { connections: 307, counted: 307 });
+        assert.deepEqual(counts, { connections: 317, counted: 317 });
       } finally {
         await running.stop();
       }
@@ -222,8 +234,10 @@ export function backupAndRestore(fixture) {
     test("counters of the restored vault keep working", async () => {
       await restored.use(({ vault }) =>
         vault.batch([
-          vault.prepare("DELETE FROM connections WHERE seq % 3 = 0"),
-          vault.prepare("UPDATE connections SET tags = '[\"other\"]', version = version + 1 WHERE seq % 3 = 1"),
+          vault.prepare("DELETE FROM connections WHERE account = 'many' AND seq % 3 = 0"),
+          vault.prepare(
+            "UPDATE connections SET tags = '[\"other\"]', version = version + 1 WHERE account = 'many' AND seq % 3 = 1",
+          ),
         ]),
       );
       await contentOf(restored);
@@ -238,9 +252,9 @@ export function backupAndRestore(fixture) {
       const rows = await exportDatabase("rows.sql", "--no-schema", ...all);
       assert.match(sqliteError(rows, ...migrations), /UNIQUE constraint failed: connection_tags/);
       // The documented export can be restored.
-      const files = local("sh backup").match(/\S+\.sql/g);
-      const [last, ...others] = files.map((file) => readFileSync(join(copy, file), "utf8")).reverse();
-      assert.throws(() => sqliteError(last, ...migrations, ...others.reverse()), /the statements should have failed/);
+      const steps = [...local("sh restore").matchAll(/--file (\S+)|--command "(.*)"/g)];
+      const restore = steps.map(([, file, sql]) => (file ? readFileSync(join(copy, file), "utf8") : sql));
+      assert.throws(() => sqliteError("", ...migrations, ...restore), /the statements should have failed/);
     });
   });
 }
