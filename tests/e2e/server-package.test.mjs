@@ -8,6 +8,7 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -100,6 +101,30 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
       // wrangler's built-in pages would give access to the vault by SQL without a key.
       for (const path of ["explorer/api/d1/database", "local/explorer/api/d1/database", "explorer/"])
         assert.equal((await fetch(`${address}/cdn-cgi/${path}`)).status, 404, path);
+    });
+  });
+
+  proof("without its catalog folder, as after an incomplete restore, start keeps the served connectors", async () => {
+    const operation = { operationId: "listTickets", summary: "List", responses: { 200: { description: "Done." } } };
+    const info = { title: "Own Tickets", version: "1" };
+    const servers = [{ url: "https://tickets.example" }];
+    const file = join(folder, "own-tickets.json");
+    writeFileSync(file, JSON.stringify({ openapi: "3.1.0", info, servers, paths: { "/tickets": { get: operation } } }));
+    const added = await run(project, ["catalog", "add", file]);
+    assert.equal(added.code, 0, added.stderr);
+    const platform = added.stdout.match(/: (\S+), 1 action/)[1];
+    assert.equal((await run(project, ["catalog", "publish"])).code, 0);
+    rmSync(join(project, ".catalog"), { recursive: true });
+    const ports = Object.entries(await portOptions())
+      .flat()
+      .map(String);
+    const npx = ["npx", ["connector-vault-server", "start", ...ports], { cwd: project, env: onlyNode, isAlone: true }];
+    await whileServing(...npx, async ({ output, key }) => {
+      assert.match(output, new RegExp(`not replaced, because it has 1 connector that [^]* lacks: ${platform}\\.`));
+      const address = `http://localhost:${ports[ports.indexOf("--port") + 1]}`;
+      const headers = { "x-service-secret": key };
+      const { status } = await fetch(`${address}/v1/available-connectors/${platform}`, { headers });
+      assert.equal(status, 200);
     });
   });
 
