@@ -15,8 +15,6 @@ use super::fetched::list::is_own;
 use super::folder::{Folder, replace};
 use super::report::{Summary, format_count};
 use super::{Import, ProgressObserver, check, extend, gather};
-use crate::catalog::write::Platform;
-use crate::util::case_fold::fold;
 
 /// The file of the catalog folder that records the arguments of the import.
 const ARGUMENTS_FILE: &str = "import.json";
@@ -103,7 +101,7 @@ impl AddArgs {
             );
         }
         let (summary, platforms) = gather(&job, &NoProgress)?;
-        let has_conflict = self.report(&summary, &platforms, &existing);
+        let has_conflict = self.report(&summary, &existing);
         if summary.documents.is_empty() || !summary.skipped.is_empty() {
             bail!("nothing was changed, because not every document can be imported");
         }
@@ -138,24 +136,13 @@ impl AddArgs {
 
     /// Prints the outcome for the new documents. Returns whether the catalog already has actions of
     /// their platforms.
-    fn report(
-        &self,
-        summary: &Summary,
-        platforms: &[Platform],
-        existing: &[check::ConnectorEntry],
-    ) -> bool {
+    fn report(&self, summary: &Summary, existing: &[check::ConnectorEntry]) -> bool {
         let mut has_conflict = false;
         for (path, name) in &summary.documents {
             let actions = summary.platforms.iter().find(|(known, _)| known == name);
             let actions = actions.map_or(0, |(_, actions)| *actions);
             println!("{}: {name}, {}", path.display(), format_count(actions, "action"));
-            let platform = platforms.iter().find(|platform| platform.connector.name == *name);
-            let is_same = |entry: &&check::ConnectorEntry| {
-                platform.map_or_else(
-                    || fold(&entry.connector.name) == fold(name),
-                    |platform| entry.connector.platform == platform.connector.platform,
-                )
-            };
+            let is_same = |entry: &&check::ConnectorEntry| entry.connector.platform == *name;
             if let Some(entry) =
                 existing.iter().find(is_same).filter(|entry| entry.connector.tools > 0)
             {
