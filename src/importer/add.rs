@@ -91,6 +91,14 @@ impl AddArgs {
             }
         };
         job.missing.clear();
+        // Entries for other platforms of the catalog are no mistakes.
+        if !job.overrides.platforms.is_empty() {
+            let details = check::OpenCatalog::new(&folder)?.details()?;
+            job.overrides.accept_absent(|name| {
+                existing.iter().any(|entry| entry.connector.platform == name)
+                    || details.platform(name).is_some()
+            });
+        }
         job.fetched.retain(|document| !is_own(Path::new(&document.address)));
         if let Some(cache) = &self.fetched
             && job.fetched.iter().all(|document| document.is_instance)

@@ -201,3 +201,44 @@ fn resolves_relative_paths_against_the_callers_folder() {
         assert!(here.join(".catalog/current.json").exists() && !there.join(".catalog").exists());
     }
 }
+
+/// Writes a document of a platform with one action. Returns its path.
+fn write_document(folder: &Path, name: &str) -> String {
+    let path = folder.join(format!("{name}.yaml"));
+    let text = format!(
+        "openapi: 3.1.0\ninfo: {{title: {name}, version: '1'}}\nservers: [{{url: 'https://{name}.example'}}]\n\
+         paths: {{/list: {{get: {{operationId: list, summary: List, responses: {{'200': {{description: Done.}}}}}}}}}}\n"
+    );
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn entries_for_platforms_of_the_catalog_do_not_block_an_addition() {
+    let folder = folder("add-with-config");
+    let (out, config) = (folder.join("out"), folder.join("catalog.toml"));
+    let (out, config_path) = (out.to_str().unwrap(), config.to_str().unwrap());
+    let [first, second, third] = ["first", "second", "third"].map(|it| write_document(&folder, it));
+    fs::write(&config, "[platforms.first]\nrename = 'primary'\n").unwrap();
+    let import = ["import", &first, "--licence", "any", "--config", config_path];
+    let imported = run(&[&import[..], &["--out", out]].concat());
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    let added = run(&["add", &second, "--catalog", out]);
+    assert!(added.status.success(), "{}", stderr(&added));
+    fs::write(&config, "[platforms.first]\nrename = 'primary'\n[platforms.second]\nname = 'Two'\n")
+        .unwrap();
+    let added = run(&["add", &third, "--catalog", out]);
+    assert!(added.status.success(), "{}", stderr(&added));
+    let found = String::from_utf8(run(&["find", "--catalog", out]).stdout).unwrap();
+    for expected in
+        ["primary       1 action", "second        1 action  Two\n", "third         1 action"]
+    {
+        assert!(found.contains(expected), "{found}");
+    }
+    fs::write(&config, "[platforms.zzzzzzzz]\nname = 'Z'\n").unwrap();
+    let error = stderr(&run(&["add", &first, "--replace", "--catalog", out]));
+    assert!(
+        error.contains("no document is about the platform `zzzzzzzz`\n"),
+        "no empty suggestion: {error}"
+    );
+}
