@@ -242,3 +242,19 @@ fn entries_for_platforms_of_the_catalog_do_not_block_an_addition() {
         "no empty suggestion: {error}"
     );
 }
+
+#[test]
+fn without_a_catalog_the_message_names_start() {
+    let folder = folder("no-catalog");
+    let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))
+        .args(["catalog", "find", "slack"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("there is no catalog in .catalog yet: `npm start`"),
+        "{}",
+        stderr(&output)
+    );
+}
