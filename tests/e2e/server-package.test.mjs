@@ -171,6 +171,27 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     assert.equal(packageJson.dependencies["connector-vault-server"], version);
     assert.equal((await run(empty, ["init"])).code, 0);
     assert.equal(readFileSync(join(empty, "wrangler.toml"), "utf8"), edited);
+    assert.deepEqual(JSON.parse(readFileSync(join(empty, "package.json"), "utf8")), packageJson);
+  });
+
+  test("init adds the scripts to a restored folder, but not to a package.json with its own", async () => {
+    const restored = emptyFolder("package-restored");
+    assert.equal((await run(restored, ["init"])).code, 0);
+    const file = join(restored, "package.json");
+    const { scripts } = JSON.parse(readFileSync(file, "utf8"));
+    for (const [own, expected] of [
+      [{ dependencies: { "connector-vault-server": "*" } }, scripts],
+      [{ scripts: { build: "tsc" } }, { build: "tsc", ...scripts }],
+      [{ scripts: { start: "next start" } }, { start: "next start" }],
+      [{ scripts: { vault: "connector-vault-server start" } }, { vault: "connector-vault-server start" }],
+    ]) {
+      writeFileSync(file, JSON.stringify(own));
+      assert.equal((await run(restored, ["init"])).code, 0);
+      assert.deepEqual(JSON.parse(readFileSync(file, "utf8")).scripts, expected);
+    }
+    rmSync(file);
+    assert.equal((await run(restored, ["init"])).code, 0);
+    assert.deepEqual(JSON.parse(readFileSync(file, "utf8")).scripts, scripts);
   });
 
   proof("does not touch the folder of another project", async () => {
