@@ -258,3 +258,21 @@ fn without_a_catalog_the_message_names_start() {
         stderr(&output)
     );
 }
+
+#[test]
+fn a_named_document_without_an_open_licence_is_reported() {
+    let folder = folder("named-closed");
+    let out = folder.join("out");
+    let open = folder.join("open.yaml");
+    let named = write_document(&folder, "named");
+    let licence = "title: Open, version: '1', license: {name: MIT}";
+    let text = fs::read_to_string(&named).unwrap().replace("title: named, version: '1'", licence);
+    fs::write(&open, text.replace("named.example", "open.example")).unwrap();
+    let args = ["import", &named, open.to_str().unwrap(), "--config", "/dev/null"];
+    let output = run(&[&args[..], &["--out", out.to_str().unwrap()]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let expected = format!(
+        "not imported: {named}: states no licence: import it with `--also FILE` or `--licence any`"
+    );
+    assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+}
