@@ -14,6 +14,7 @@ use super::cli::{DEFAULT_OUT, ImportArgs, absolute};
 use super::fetched::list::is_own;
 use super::folder::{Folder, replace};
 use super::report::{Summary, format_count};
+use super::source::local_path;
 use super::{Import, ProgressObserver, check, extend, gather};
 
 /// The file of the catalog folder that records the arguments of the import.
@@ -28,7 +29,7 @@ const ARGUMENTS_FILE: &str = "import.json";
 #[derive(Debug, Args)]
 pub struct AddArgs {
     /// Documents, or folders of documents, to import regardless of their licence
-    #[arg(required_unless_present = "fetched", value_name = "FILE|DIR")]
+    #[arg(required_unless_present = "fetched", value_name = "FILE|DIR", value_parser = local_path)]
     sources: Vec<PathBuf>,
     /// Add the documents that `catalog fetch` has downloaded into this folder, replacing documents
     /// about the same platforms
@@ -90,7 +91,6 @@ impl AddArgs {
                 ..import.without_documents().job()?
             }
         };
-        job.missing.clear();
         // Entries for other platforms of the catalog are no mistakes.
         if !job.overrides.platforms.is_empty() {
             let details = check::OpenCatalog::new(&folder)?.details()?;
@@ -99,6 +99,7 @@ impl AddArgs {
                     || details.platform(name).is_some()
             });
         }
+        job.missing.clear();
         job.fetched.retain(|document| !is_own(Path::new(&document.address)));
         if let Some(cache) = &self.fetched
             && job.fetched.iter().all(|document| document.is_instance)

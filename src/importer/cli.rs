@@ -23,6 +23,7 @@ use super::progress::Progress;
 use super::providers::Providers;
 use super::report::{Summary, format_count};
 use super::shipped_files::shipped_path;
+use super::source::local_path;
 use super::{Import, add, check, diff, find, import, instance, lost_actions, show};
 
 /// The default catalog folder.
@@ -36,17 +37,17 @@ const DEFAULT_PROVIDERS: &str = "providers.toml";
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 pub struct ImportArgs {
     /// Documents, or folders of documents
-    #[arg(required_unless_present = "also", value_name = "FILE|DIR")]
+    #[arg(required_unless_present = "also", value_name = "FILE|DIR", value_parser = local_path)]
     pub(super) sources: Vec<PathBuf>,
     /// Which documents to import: only those with an open licence in `info.license`, or all
     #[arg(long, value_enum, default_value_t = LicenceArg::Open)]
     licence: LicenceArg,
     /// A document or folder to import regardless of its licence; repeat it for more
-    #[arg(long, value_name = "FILE|DIR")]
+    #[arg(long, value_name = "FILE|DIR", value_parser = local_path)]
     pub(super) also: Vec<PathBuf>,
     /// A document, or a folder of documents, that replaces other documents about the same
     /// platforms; repeat it for more
-    #[arg(long, value_name = "FILE|DIR")]
+    #[arg(long, value_name = "FILE|DIR", value_parser = local_path)]
     pub(super) newer: Vec<PathBuf>,
     /// A list of OAuth endpoints, for platforms without OAuth endpoints in their document and in
     /// the file of `--providers`: config/oauth.json of the npm package grant
@@ -109,8 +110,8 @@ impl ImportArgs {
             print_nothing_imported(&summary, &folder);
             return Ok(ExitCode::FAILURE);
         }
-        add::record_arguments(&self.absolute()?, &folder)?;
         print_named_without_licence(&summary, &job.sources);
+        add::record_arguments(&self.absolute()?, &folder)?;
         self.print_size(summary.connectors, summary.actions);
         self.print_names(&summary);
         Ok(ExitCode::SUCCESS)

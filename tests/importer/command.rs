@@ -276,3 +276,13 @@ fn a_named_document_without_an_open_licence_is_reported() {
     );
     assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
 }
+
+#[test]
+fn urls_are_rejected_with_advice() {
+    for command in ["add", "import"] {
+        let output = run(&[command, "https://api.example/openapi.yaml"]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let error = stderr(&output);
+        assert!(error.contains("curl -fLO https://api.example/openapi.yaml"), "{error}");
+    }
+}
