@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -244,22 +244,6 @@ fn entries_for_platforms_of_the_catalog_do_not_block_an_addition() {
 }
 
 #[test]
-fn without_a_catalog_the_message_names_start() {
-    let folder = folder("no-catalog");
-    let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))
-        .args(["catalog", "find", "slack"])
-        .current_dir(&folder)
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        stderr(&output).contains("there is no catalog in .catalog yet: `npm start`"),
-        "{}",
-        stderr(&output)
-    );
-}
-
-#[test]
 fn a_named_document_without_an_open_licence_is_reported() {
     let folder = folder("named-closed");
     let out = folder.join("out");
@@ -285,4 +269,30 @@ fn urls_are_rejected_with_advice() {
         let error = stderr(&output);
         assert!(error.contains("curl -fLO https://api.example/openapi.yaml"), "{error}");
     }
+}
+
+#[test]
+fn without_a_catalog_the_message_names_start() {
+    let folder = folder("no-catalog");
+    let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))
+        .args(["catalog", "find", "slack"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("there is no catalog in .catalog yet: `npm start`"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_reader_that_stops_early_causes_no_message() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_connector-vault"));
+    command.arg("openapi").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(141), ""));
 }
