@@ -174,7 +174,10 @@ describe("the demo platform of npm start", { timeout: 1_200_000 }, () => {
       state,
       async (started) => {
         const visit = new Visit(started);
-        assert.doesNotMatch(started.output, /✓ (?:sample catalog|catalog published|OAuth client|200 connections)/);
+        assert.doesNotMatch(
+          started.output,
+          /✓ (?:sample catalog|catalog in local storage|OAuth client|200 connections)/,
+        );
         const found = await visit.run(id, "searchNotes", { query: { q: "by an action" } });
         assert.equal(found.body.notes.length, 1);
         await visit.ask(200, "GET", `/v1/vault/connections/${id}/credentials?refresh=true`);

@@ -55,10 +55,14 @@ export function ensureProjectIsSetUp() {
   linkPackage();
 }
 
+/** The names of own scripts that differ from the template's. */
+const conflictsOf = (own, scripts) =>
+  Object.keys(scripts).filter((name) => own.scripts?.[name] && own.scripts[name] !== scripts[name]);
+
 /** Adds the template's scripts and dependency to a package.json. */
 function withScripts(own) {
   const { scripts, dependencies } = JSON.parse(template("package.json"));
-  const conflicts = Object.keys(scripts).filter((name) => own.scripts?.[name] && own.scripts[name] !== scripts[name]);
+  const conflicts = conflictsOf(own, scripts);
   if (conflicts.length > 0) {
     throw new Problem(`package.json has other scripts called ${conflicts.join(", ")}.`, {
       hint: "Run the command in a folder of its own.",
@@ -72,24 +76,41 @@ function withScripts(own) {
   };
 }
 
+const manifestOf = (text) => (text === undefined ? { name: "vault", private: true } : JSON.parse(text));
+const writeManifest = (manifest) =>
+  writeFileSync(join(work, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+
+/**
+ * Adds the scripts to the package.json of a configured folder if it has none of them, as after a backup of wrangler.toml was
+ * restored. A team's own scripts stay as they are.
+ */
+function addMissingScripts() {
+  const own = manifestOf(read("package.json"));
+  const { scripts } = JSON.parse(template("package.json"));
+  const runsCommand = Object.values(own.scripts ?? {}).some((script) => `${script}`.includes("connector-vault-server"));
+  if (runsCommand || conflictsOf(own, scripts).length > 0) return;
+  writeManifest(withScripts(own));
+  log("Wrote the scripts `npm start`, `npm run deploy` … into package.json.");
+}
+
 /** Writes the missing configuration. Changes nothing if the folder belongs to another project. */
 export function init() {
   const config = read("wrangler.toml");
   rejectForeignConfig(config);
   if (config === undefined) {
     const ownPackage = read("package.json");
-    const manifest = withScripts(ownPackage === undefined ? { name: "vault", private: true } : JSON.parse(ownPackage));
+    const manifest = withScripts(manifestOf(ownPackage));
     const gitignore = read(".gitignore") ?? "";
     const missingLines = template("gitignore")
       .split("\n")
       .filter((line) => line !== "" && !gitignore.split("\n").includes(line));
-    writeFileSync(join(work, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    writeManifest(manifest);
     const separator = gitignore === "" || gitignore.endsWith("\n") ? "" : "\n";
     if (missingLines.length > 0) appendFileSync(join(work, ".gitignore"), `${separator}${missingLines.join("\n")}\n`);
     writeFileSync(join(work, "wrangler.toml"), template("wrangler.toml"));
     log("Wrote wrangler.toml, your configuration, and package.json with the scripts `npm start`, `npm run deploy` ….");
     if (!existsSync(join(work, "node_modules", "connector-vault-server")))
       log("To use the scripts, install the package here: npm install");
-  }
+  } else addMissingScripts();
   linkPackage();
 }

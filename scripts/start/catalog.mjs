@@ -114,7 +114,9 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
   const lastImport = readStamp();
   const current = read(currentFile);
   if (current !== undefined && !lastImport.current.includes(current)) {
-    log("Catalog: your own, in .catalog/ (delete that folder to get the sample catalog back).");
+    log(
+      "Catalog: your own, in .catalog/ (to get the sample catalog back, delete that folder, start again, then publish).",
+    );
     return;
   }
   const isImported = (digest) =>
@@ -139,7 +141,10 @@ export async function importCatalog(program, { hasSources = false, seconds } = {
   });
 }
 
-/** Publishes the catalog, and that of the demo platform, to local storage, unless they are already published. */
+/**
+ * Publishes the catalog, and that of the demo platform, to local storage, unless they are already published. A sample catalog does
+ * not replace a catalog of the operator that has other connectors: `.catalog` may be missing in a restored backup.
+ */
 export async function publishCatalog(program, { state, storageArgs }) {
   // Stored in the folder of that storage, so that deleting the storage deletes this record, too.
   const publishedStamp = join(state, "v3", "kv", ".published");
@@ -151,8 +156,11 @@ export async function publishCatalog(program, { state, storageArgs }) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const digest = fingerprint(["src/catalog/format/stored.rs"], [config, ...(isPackage ? [version] : []), ...records]);
   if (isStamped(publishedStamp, digest)) return;
-  await task("catalog published to local storage", (detail) =>
-    run(program, ["catalog", "publish", ...storageArgs], { detail }),
-  );
-  stamp(publishedStamp, digest);
+  const isSample = readStamp().current.includes(read(currentFile));
+  let refusal = "";
+  await task("catalog in local storage", async (detail) => {
+    refusal = await run(program, ["catalog", "publish", ...(isSample ? ["--sample"] : []), ...storageArgs], { detail });
+  });
+  if (refusal === "") stamp(publishedStamp, digest);
+  else log(refusal.trimEnd());
 }

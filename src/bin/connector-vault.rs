@@ -118,7 +118,27 @@ fn print_openapi() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The exit code of a program that SIGPIPE ends.
+const READER_GONE: i32 = 141;
+
+/// Ends the program without a message when the reader of its output has stopped (`… | head`), because `print!` panics
+/// then. SIGPIPE stays ignored: otherwise, a closed connection to the helper of the local storage would end the program.
+fn end_quietly_without_reader() {
+    let default_hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let message = info.payload().downcast_ref::<String>();
+        let is_reader_gone = message.is_some_and(|message| {
+            message.starts_with("failed printing to stdout") && message.contains("Broken pipe")
+        });
+        if is_reader_gone {
+            std::process::exit(READER_GONE);
+        }
+        default_hook(info);
+    }));
+}
+
 fn main() -> ExitCode {
+    end_quietly_without_reader();
     let matches = with_npm_usage(without_backticks(Cli::command())).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match cli.command {

@@ -14,9 +14,8 @@ use super::cli::{DEFAULT_OUT, ImportArgs, absolute};
 use super::fetched::list::is_own;
 use super::folder::{Folder, replace};
 use super::report::{Summary, format_count};
+use super::source::local_path;
 use super::{Import, ProgressObserver, check, extend, gather};
-use crate::catalog::write::Platform;
-use crate::util::case_fold::fold;
 
 /// The file of the catalog folder that records the arguments of the import.
 const ARGUMENTS_FILE: &str = "import.json";
@@ -30,7 +29,7 @@ const ARGUMENTS_FILE: &str = "import.json";
 #[derive(Debug, Args)]
 pub struct AddArgs {
     /// Documents, or folders of documents, to import regardless of their licence
-    #[arg(required_unless_present = "fetched", value_name = "FILE|DIR")]
+    #[arg(required_unless_present = "fetched", value_name = "FILE|DIR", value_parser = local_path)]
     sources: Vec<PathBuf>,
     /// Add the documents that `catalog fetch` has downloaded into this folder, replacing documents
     /// about the same platforms
@@ -92,6 +91,14 @@ impl AddArgs {
                 ..import.without_documents().job()?
             }
         };
+        // Entries for other platforms of the catalog are no mistakes.
+        if !job.overrides.platforms.is_empty() {
+            let details = check::OpenCatalog::new(&folder)?.details()?;
+            job.overrides.accept_absent(|name| {
+                existing.iter().any(|entry| entry.connector.platform == name)
+                    || details.platform(name).is_some()
+            });
+        }
         job.missing.clear();
         job.fetched.retain(|document| !is_own(Path::new(&document.address)));
         if let Some(cache) = &self.fetched
@@ -103,7 +110,7 @@ impl AddArgs {
             );
         }
         let (summary, platforms) = gather(&job, &NoProgress)?;
-        let has_conflict = self.report(&summary, &platforms, &existing);
+        let has_conflict = self.report(&summary, &existing);
         if summary.documents.is_empty() || !summary.skipped.is_empty() {
             bail!("nothing was changed, because not every document can be imported");
         }
@@ -138,24 +145,13 @@ impl AddArgs {
 
     /// Prints the outcome for the new documents. Returns whether the catalog already has actions of
     /// their platforms.
-    fn report(
-        &self,
-        summary: &Summary,
-        platforms: &[Platform],
-        existing: &[check::ConnectorEntry],
-    ) -> bool {
+    fn report(&self, summary: &Summary, existing: &[check::ConnectorEntry]) -> bool {
         let mut has_conflict = false;
         for (path, name) in &summary.documents {
             let actions = summary.platforms.iter().find(|(known, _)| known == name);
             let actions = actions.map_or(0, |(_, actions)| *actions);
             println!("{}: {name}, {}", path.display(), format_count(actions, "action"));
-            let platform = platforms.iter().find(|platform| platform.connector.name == *name);
-            let is_same = |entry: &&check::ConnectorEntry| {
-                platform.map_or_else(
-                    || fold(&entry.connector.name) == fold(name),
-                    |platform| entry.connector.platform == platform.connector.platform,
-                )
-            };
+            let is_same = |entry: &&check::ConnectorEntry| entry.connector.platform == *name;
             if let Some(entry) =
                 existing.iter().find(is_same).filter(|entry| entry.connector.tools > 0)
             {

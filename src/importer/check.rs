@@ -17,6 +17,7 @@ use crate::catalog::format::current::Current;
 use crate::catalog::format::list::{List, ListRef};
 use crate::catalog::format::pack::{self, NameEntry};
 use crate::catalog::format::section::{Section, SectionRef};
+use crate::catalog::format::stored::SegmentId;
 use crate::catalog::key::ConnectorKey;
 use crate::catalog::model::{Action, Connector};
 use crate::catalog::row::{AUTHKIT, RowKind};
@@ -25,9 +26,9 @@ use crate::ports::{Blob, StorageError};
 use crate::util::case_fold::fold;
 use crate::util::nearest::nearest;
 
-/// The current version of a catalog folder, opened for reading.
+/// A version of a catalog, opened for reading.
 pub struct OpenCatalog<'a> {
-    folder: &'a Folder,
+    read_segment: Box<dyn Fn(SegmentId) -> Result<Vec<u8>> + 'a>,
     current: Current,
 }
 
@@ -74,11 +75,20 @@ impl<'a> OpenCatalog<'a> {
         let path = folder.record(version);
         let current = Current::open(folder.read_record(version)?)
             .with_context(|| format!("cannot open {}", path.display()))?;
-        Ok(Self { folder, current })
+        Ok(Self { read_segment: Box::new(|id| folder.read_segment(id)), current })
+    }
+
+    /// Opens a version that is not in a folder. `record` is the record of the version.
+    pub fn from_record(
+        record: Vec<u8>,
+        read_segment: impl Fn(SegmentId) -> Result<Vec<u8>> + 'a,
+    ) -> Result<Self> {
+        let current = Current::open(record).context("the record of the version is damaged")?;
+        Ok(Self { read_segment: Box::new(read_segment), current })
     }
 
     fn section(&self, place: SectionRef) -> Result<Rc<Section>> {
-        let blob: Rc<dyn Blob> = Rc::new(self.folder.read_segment(place.segment)?);
+        let blob: Rc<dyn Blob> = Rc::new((self.read_segment)(place.segment)?);
         Section::open(&blob, place).map(Rc::new).map_err(storage_error)
     }
 
@@ -163,7 +173,7 @@ impl<'a> OpenCatalog<'a> {
         table: &UnitTable,
     ) -> Result<Option<String>> {
         let Some(place) = table.unit(key) else { return Ok(None) };
-        let segment = self.folder.read_segment(place.segment)?;
+        let segment = (self.read_segment)(place.segment)?;
         let inflated = place.read(&segment).and_then(|bytes| inflate(&bytes)).unwrap_or_default();
         let damaged = || anyhow!("the details from {} on are damaged", place.first);
         let unit = Unit::open(&inflated).ok_or_else(damaged)?;
@@ -204,7 +214,7 @@ impl<'a> OpenCatalog<'a> {
     /// The stored details of a platform's actions.
     pub fn units(&self, table: UnitTable) -> Result<Units> {
         let unit = |place: &UnitRef| {
-            let segment = self.folder.read_segment(place.segment)?;
+            let segment = (self.read_segment)(place.segment)?;
             let bytes = place
                 .read(&segment)
                 .with_context(|| format!("the segment {} has no such unit", place.segment))?;
@@ -292,7 +302,7 @@ pub fn faults(folder: &Folder) -> Vec<String> {
         platforms.push(Platform { connector, detail, authkit, aliases, actions, units });
     }
     if faults.is_empty()
-        && let Err(e) = ensure_layout(&opened, &platforms)
+        && let Err(e) = ensure_layout(folder, &opened, &platforms)
     {
         faults.push(format!("{e:#}"));
     }
@@ -301,8 +311,7 @@ pub fn faults(folder: &Folder) -> Vec<String> {
 
 /// Checks that the stored version equals the version that these rows produce. This verifies every
 /// index and column.
-fn ensure_layout(opened: &OpenCatalog<'_>, platforms: &[Platform]) -> Result<()> {
-    let folder = opened.folder;
+fn ensure_layout(folder: &Folder, opened: &OpenCatalog<'_>, platforms: &[Platform]) -> Result<()> {
     let version = serialize_platforms(platforms, |id, _| folder.read_segment(id).map(drop))?;
     if version.current != opened.current.bytes() {
         bail!("its order or its columns do not match its rows: import again");

@@ -15,13 +15,15 @@ use super::fetched::cache::Cache;
 use super::fetched::list::SourceList;
 use super::fetched::{self, DEFAULT_LIST, FetchedDocument};
 use super::folder::Folder;
+use super::import_output::{print_named_without_licence, print_nothing_imported, print_outcome};
 use super::licence::LicenceFilter;
 use super::oauth_list::OAuthList;
 use super::overrides::Overrides;
 use super::progress::Progress;
 use super::providers::Providers;
-use super::report::{Reason, Summary, format_count};
+use super::report::{Summary, format_count};
 use super::shipped_files::shipped_path;
+use super::source::local_path;
 use super::{Import, add, check, diff, find, import, instance, lost_actions, show};
 
 /// The default catalog folder.
@@ -35,17 +37,17 @@ const DEFAULT_PROVIDERS: &str = "providers.toml";
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
 pub struct ImportArgs {
     /// Documents, or folders of documents
-    #[arg(required_unless_present = "also", value_name = "FILE|DIR")]
+    #[arg(required_unless_present = "also", value_name = "FILE|DIR", value_parser = local_path)]
     pub(super) sources: Vec<PathBuf>,
     /// Which documents to import: only those with an open licence in `info.license`, or all
     #[arg(long, value_enum, default_value_t = LicenceArg::Open)]
     licence: LicenceArg,
     /// A document or folder to import regardless of its licence; repeat it for more
-    #[arg(long, value_name = "FILE|DIR")]
+    #[arg(long, value_name = "FILE|DIR", value_parser = local_path)]
     pub(super) also: Vec<PathBuf>,
     /// A document, or a folder of documents, that replaces other documents about the same
     /// platforms; repeat it for more
-    #[arg(long, value_name = "FILE|DIR")]
+    #[arg(long, value_name = "FILE|DIR", value_parser = local_path)]
     pub(super) newer: Vec<PathBuf>,
     /// A list of OAuth endpoints, for platforms without OAuth endpoints in their document and in
     /// the file of `--providers`: config/oauth.json of the npm package grant
@@ -95,9 +97,6 @@ enum LicenceArg {
 /// The maximum number of platforms that are listed by name after an import.
 const MAX_NAMES_SHOWN: usize = 20;
 
-/// The maximum number of faults that are listed without `--verbose`.
-const MAX_FAULTS_SHOWN: usize = 20;
-
 impl ImportArgs {
     pub fn run(&self) -> Result<ExitCode> {
         let job = self.job()?;
@@ -106,11 +105,12 @@ impl ImportArgs {
         let summary = import(&job, &folder, &progress);
         progress.done();
         let summary = summary?;
-        self.print_outcome(&summary, &folder.report());
+        print_outcome(&summary, &folder.report(), self.verbose);
         if summary.connectors == 0 {
-            Self::print_nothing_imported(&summary, &folder);
+            print_nothing_imported(&summary, &folder);
             return Ok(ExitCode::FAILURE);
         }
+        print_named_without_licence(&summary, &job.sources);
         add::record_arguments(&self.absolute()?, &folder)?;
         self.print_size(summary.connectors, summary.actions);
         self.print_names(&summary);
@@ -245,65 +245,6 @@ impl ImportArgs {
             let _ = write!(text, " --catalog {}", self.out.display());
         }
         print(&format!("{text}\n"));
-    }
-
-    fn print_nothing_imported(summary: &Summary, folder: &Folder) {
-        let closed =
-            summary.skipped.iter().filter(|(_, reason)| matches!(reason, Reason::Licence(_)));
-        let closed = closed.count();
-        let kept = if folder.current().exists() { "; the catalog stays as it was" } else { "" };
-        eprintln!("nothing was imported{kept}");
-        if closed > 0 {
-            let documents = format_count(closed, "document");
-            eprintln!(
-                "{documents} skipped because of the licence: import one with `--also FILE`, all with `--licence any`"
-            );
-        }
-    }
-
-    fn print_outcome(&self, summary: &Summary, report: &Path) {
-        let faults: Vec<String> = summary
-            .skipped
-            .iter()
-            .filter(|(_, reason)| reason.is_fault())
-            .map(|(path, reason)| reason.line(path))
-            .collect();
-        let shown = if self.verbose { usize::MAX } else { MAX_FAULTS_SHOWN };
-        faults.iter().take(shown).for_each(|line| eprintln!("error: {line}"));
-        if faults.len() > shown {
-            eprintln!(
-                "error: … and {} more, all in {}",
-                faults.len().saturating_sub(shown),
-                report.display()
-            );
-        }
-        summary.warnings.iter().take(shown).for_each(|line| eprintln!("warning: {line}"));
-        if summary.warnings.len() > shown {
-            eprintln!(
-                "warning: … and {} more, all in {}",
-                summary.warnings.len().saturating_sub(shown),
-                report.display()
-            );
-        }
-        summary.notes.iter().for_each(|line| eprintln!("note: {line}"));
-        if self.verbose {
-            let rest = summary.skipped.iter().filter(|(_, reason)| !reason.is_fault());
-            rest.for_each(|(path, reason)| eprintln!("skipped: {}", reason.line(path)));
-        }
-        if !summary.skipped.is_empty() {
-            let counts: Vec<String> = summary
-                .counts()
-                .into_iter()
-                .map(|(kind, count)| format!("{count} {kind}"))
-                .collect();
-            eprintln!(
-                "skipped {} of {} files: {} (each one is in {})",
-                summary.skipped.len(),
-                summary.files,
-                counts.join(", "),
-                report.display()
-            );
-        }
     }
 }
 

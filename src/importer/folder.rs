@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::cli::DEFAULT_OUT;
 use super::parallel;
 use crate::catalog::format::stored::{FORMAT, Manifest, SegmentId};
 use crate::catalog::write::{self, Platform, PreparedList, Sizes};
@@ -65,6 +66,11 @@ impl Folder {
         let path = self.current();
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
+            Err(e) if e.kind() == io::ErrorKind::NotFound && self.0 == Path::new(DEFAULT_OUT) => {
+                bail!(
+                    "there is no catalog in {DEFAULT_OUT} yet: `npm start` puts the sample catalog there; to make one of your own documents, use `npm run catalog -- import FILE|DIR`"
+                )
+            }
             Err(e) if e.kind() == io::ErrorKind::NotFound => bail!(
                 "there is no catalog in {}: make one with `npm run catalog -- import FILE|DIR`",
                 self.0.display()

@@ -36,6 +36,7 @@ pub mod folder;
 mod graphql;
 pub mod hash;
 pub mod image;
+mod import_output;
 pub mod instance;
 pub mod licence;
 mod lost_actions;

@@ -110,6 +110,14 @@ impl Overrides {
         format!("{}:{line}:{column}: `{}`: {what}", self.file, overrides.platform)
     }
 
+    /// Lets the platforms of entries be absent if `is_known` returns true for a name of the platform.
+    pub fn accept_absent(&mut self, is_known: impl Fn(&str) -> bool) {
+        for overrides in &mut self.platforms {
+            let renamed = overrides.rename.as_deref();
+            overrides.optional |= is_known(&overrides.platform) || renamed.is_some_and(&is_known);
+        }
+    }
+
     /// Assigns the overrides to platforms. `names` has all names of each platform; an override can
     /// use any of them. Returns the overrides of each platform, and the optional overrides of
     /// missing platforms.
@@ -146,10 +154,9 @@ impl Overrides {
             } else {
                 let (line, column) = overrides.place;
                 let near =
-                    nearest(&overrides.platform, names.iter().flatten().map(String::as_str), 1)
-                        .concat();
+                    suggestion(&overrides.platform, names.iter().flatten().map(String::as_str));
                 faults.push(format!(
-                    "{}:{line}:{column}: no document is about the platform `{}`; did you mean `{near}`?",
+                    "{}:{line}:{column}: no document is about the platform `{}`{near}",
                     self.file, overrides.platform
                 ));
             }
@@ -160,6 +167,12 @@ impl Overrides {
         }
         Ok((paired, absent))
     }
+}
+
+/// The end of a message that suggests the most similar name. Empty if no name is similar.
+fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(name, known, 1).concat();
+    if near.is_empty() { near } else { format!("; did you mean `{near}`?") }
 }
 
 /// Converts a byte offset to a line and a column, both starting at 1.
@@ -247,12 +260,8 @@ impl Parser<'_> {
             "optional" => overrides.optional = self.flag(value).unwrap_or_default(),
             "tags" => overrides.tags = self.tags(value),
             other => {
-                let near =
-                    nearest(other, FIELDS.into_iter().chain(connect_facts::FIELDS), 1).concat();
-                let message = format!(
-                    "unknown field `{}`; did you mean `{near}`?",
-                    text::verbatim(other, 80)
-                );
+                let near = suggestion(other, FIELDS.into_iter().chain(connect_facts::FIELDS));
+                let message = format!("unknown field `{}`{near}", text::verbatim(other, 80));
                 self.fault(key, &message);
             }
         }

@@ -14,6 +14,17 @@ pub fn read_text(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
+/// Parses an argument that names a file or a folder. Rejects URLs.
+pub fn local_path(text: &str) -> Result<PathBuf, String> {
+    let is_url = ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme));
+    if is_url {
+        return Err(format!(
+            "URLs are not read: download the document first, such as with `curl -fLO {text}`, then name the file"
+        ));
+    }
+    Ok(PathBuf::from(text))
+}
+
 /// A file to read.
 #[derive(Debug, Clone)]
 pub struct Source {

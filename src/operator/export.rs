@@ -96,6 +96,15 @@ pub fn run(args: &Export) -> Result<ExitCode> {
         }
     }
     output.flush()?;
+    if let (0, Some(account)) = (connections, &args.account) {
+        let environment = args.environment.map(|it| format!(" in {}", it.as_str()));
+        eprintln!(
+            "No connections of account {account}{} {}.",
+            environment.unwrap_or_default(),
+            args.source.storage_target.name()
+        );
+        return Ok(ExitCode::FAILURE);
+    }
     eprintln!("{connections} connections");
     if unreadable > 0 {
         eprintln!(

@@ -90,6 +90,12 @@ impl Folder {
         self.manifest.segments.iter().copied().collect()
     }
 
+    /// The names of the version's platforms.
+    pub fn platforms(&self) -> Result<BTreeSet<String>> {
+        let opened = OpenCatalog::from_record(self.current.clone(), |id| self.read(id))?;
+        Ok(opened.connectors()?.into_iter().map(|entry| entry.connector.platform).collect())
+    }
+
     pub fn read(&self, id: SegmentId) -> Result<Vec<u8>> {
         self.derived.get(&id).map_or_else(|| self.files.read_segment(id), |bytes| Ok(bytes.clone()))
     }

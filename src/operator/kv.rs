@@ -32,6 +32,9 @@ pub struct Metadata {
     /// The served version. Only on the record `current`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<SegmentId>,
+    /// Whether the served version is the sample catalog that `npm start` made. Only on the record `current`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sample: bool,
 }
 
 /// A key, the value to write, and its metadata.

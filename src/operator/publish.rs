@@ -6,14 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use serde::Deserialize;
 
 use crate::catalog::format::stored::{CURRENT_KEY, SegmentId};
+use crate::importer::check::OpenCatalog;
 use crate::importer::report::format_count;
 
 use super::folder::Folder;
@@ -42,6 +43,9 @@ pub struct Publish {
     /// Only print how many values a publish would write
     #[arg(long)]
     dry_run: bool,
+    /// `npm start` made the catalog: do not replace a catalog of the operator that has other platforms
+    #[arg(long, hide = true, conflicts_with_all = ["only", "remote"])]
+    sample: bool,
 }
 
 /// The folder in local storage with a catalog that every local publish adds. It contains the demo
@@ -83,7 +87,17 @@ pub fn publish(args: &Publish) -> Result<()> {
     let version = folder.manifest.version;
     let version_key = version.version_key();
     let is_served = served == Some(version);
-    if missing.is_empty() && is_served && present.contains_key(&version_key) {
+    let is_sample_served = present.get(CURRENT_KEY).is_some_and(|metadata| metadata.sample);
+    let is_new_sample = args.sample && !is_sample_served;
+    if is_new_sample
+        && let lost = platforms_only_served(&kv, &folder)?
+        && !lost.is_empty()
+    {
+        // `npm start` shows this.
+        print!("{}", refusal_to_replace(&lost, &args.catalog));
+        return Ok(());
+    }
+    if missing.is_empty() && is_served && !is_new_sample && present.contains_key(&version_key) {
         eprintln!(
             "This catalog is already served {}: {}. Nothing to do.",
             args.storage_target.name(),
@@ -121,7 +135,9 @@ pub fn publish(args: &Publish) -> Result<()> {
         || kv.keys(),
         |vanished| kv.put_all(vanished.iter().map(|id| pair(&folder, *id)), |_| {}),
     )?;
-    let metadata = Some(Metadata { version: Some(version), ..Metadata::default() });
+    let is_sample = args.sample || is_served && is_sample_served;
+    let metadata =
+        Some(Metadata { version: Some(version), sample: is_sample, ..Metadata::default() });
     let record = Pair { key: CURRENT_KEY.into(), value: folder.current.clone(), metadata };
     kv.put_all([Ok(record)], |_| {})?;
     eprintln!(
@@ -133,6 +149,38 @@ pub fn publish(args: &Publish) -> Result<()> {
         if args.storage_target.remote { " All locations serve it within 90 seconds." } else { "" },
     );
     Ok(())
+}
+
+/// The platforms that the served catalog has and this one lacks. Empty if no catalog is served, or one that the service
+/// can't read.
+fn platforms_only_served(kv: &Kv<'_>, folder: &Folder) -> Result<Vec<String>> {
+    let Some(record) = kv.bytes(CURRENT_KEY)? else { return Ok(Vec::new()) };
+    let read_segment = |id: SegmentId| {
+        kv.bytes(&id.key())?.with_context(|| format!("the segment {id} is missing"))
+    };
+    let opened = OpenCatalog::from_record(record, read_segment);
+    let Ok(served) = opened.and_then(|opened| opened.connectors()) else { return Ok(Vec::new()) };
+    let own = folder.platforms()?;
+    let served = served.into_iter().map(|entry| entry.connector.platform);
+    Ok(served.filter(|platform| !own.contains(platform)).collect())
+}
+
+/// The maximum number of platforms in a message.
+const MAX_PLATFORMS_SHOWN: usize = 5;
+
+/// The message if the sample catalog does not replace the served one.
+fn refusal_to_replace(lost: &[String], catalog: &Path) -> String {
+    let catalog = catalog.display();
+    let mut names = lost.iter().take(MAX_PLATFORMS_SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if let Some(more) = lost.len().checked_sub(MAX_PLATFORMS_SHOWN).filter(|more| *more > 0) {
+        let _ = write!(names, " and {more} more");
+    }
+    format!(
+        "The served catalog was not replaced, because it has {} that the sample catalog in {catalog} lacks: {names}.\n\
+         To change it again, put your own {catalog} back, or import or add your documents, then start again.\n\
+         To serve the sample catalog instead: npm run catalog -- publish\n",
+        format_count(lost.len(), "connector"),
+    )
 }
 
 /// Announces what a publish will write: missing segments, the version's manifest, and the record
@@ -238,6 +286,22 @@ mod tests {
         assert!(
             interruption_message(true).contains("00:00 UTC")
                 && !interruption_message(false).contains("UTC")
+        );
+    }
+
+    #[test]
+    fn names_the_connectors_that_a_sample_would_remove() {
+        let names = |n: usize| (1..=n).map(|at| format!("p{at}")).collect::<Vec<_>>();
+        let one = refusal_to_replace(&names(1), Path::new(".catalog"));
+        assert!(
+            one.contains("it has 1 connector that the sample catalog in .catalog lacks: p1.\n"),
+            "{one}"
+        );
+        let many = refusal_to_replace(&names(7), Path::new(".catalog"));
+        assert!(
+            many.contains("has 7 connectors that")
+                && many.contains(": p1, p2, p3, p4, p5 and 2 more.\n"),
+            "{many}"
         );
     }
 

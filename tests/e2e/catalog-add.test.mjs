@@ -100,4 +100,27 @@ describe("catalog add", { timeout: 300_000 }, () => {
     const { status, output } = catalog("check", out);
     assert.equal(status, 0, output);
   });
+
+  test("a platform whose name differs from its title is a conflict, too", () => {
+    const file = document("tickets-1", "My Tickets API", ["listTickets"], "tickets");
+    const added = add(file);
+    assert.equal(added.status, 0, added.output);
+    const platform = added.output.match(/tickets-1\.json: (\S+), 1 action/)[1];
+    const before = current();
+    const other = document("tickets-2", "My Tickets API", ["listTickets", "getTicket"], "tickets");
+    for (const [args, status] of [
+      [[other], 1],
+      [[file], 1],
+      [[other, "--dry-run"], 1],
+      [[other, "--replace", "--dry-run"], 0],
+    ]) {
+      const done = add(...args);
+      assert.equal(done.status, status, done.output);
+      assert.match(done.output, new RegExp(`the catalog has ${platform}: its 1 action (?:would be|are) replaced`));
+      assert.equal(current(), before);
+    }
+    const replaced = add(other, "--replace");
+    assert.equal(replaced.status, 0, replaced.output);
+    assert.match(find(platform), new RegExp(`${platform} +2 actions`));
+  });
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Decrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
@@ -205,5 +205,11 @@ describe("moving in and out", { timeout: 600_000 }, () => {
     assert.deepEqual([results[0].outcome, results[0].connectionId], ["unchanged", exportedLine.id]);
     const secondExport = await run("export.mjs", args);
     assert.deepEqual([secondExport.code, readFileSync(out).equals(sealed)], [2, true]);
+    const noFile = join(folder, "nothing.age");
+    writeFileSync(keys, VAULT_KEYS);
+    const none = await run("export.mjs", [...args.map((arg) => (arg === out ? noFile : arg)), "--account", "movign"]);
+    rmSync(keys);
+    assert.deepEqual([none.code, existsSync(noFile)], [1, false]);
+    assert.match(none.err, /No connections of account movign on this machine\./);
   });
 });

@@ -8,6 +8,7 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -103,6 +104,30 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     });
   });
 
+  proof("without its catalog folder, as after an incomplete restore, start keeps the served connectors", async () => {
+    const operation = { operationId: "listTickets", summary: "List", responses: { 200: { description: "Done." } } };
+    const info = { title: "Own Tickets", version: "1" };
+    const servers = [{ url: "https://tickets.example" }];
+    const file = join(folder, "own-tickets.json");
+    writeFileSync(file, JSON.stringify({ openapi: "3.1.0", info, servers, paths: { "/tickets": { get: operation } } }));
+    const added = await run(project, ["catalog", "add", file]);
+    assert.equal(added.code, 0, added.stderr);
+    const platform = added.stdout.match(/: (\S+), 1 action/)[1];
+    assert.equal((await run(project, ["catalog", "publish"])).code, 0);
+    rmSync(join(project, ".catalog"), { recursive: true });
+    const ports = Object.entries(await portOptions())
+      .flat()
+      .map(String);
+    const npx = ["npx", ["connector-vault-server", "start", ...ports], { cwd: project, env: onlyNode, isAlone: true }];
+    await whileServing(...npx, async ({ output, key }) => {
+      assert.match(output, new RegExp(`not replaced, because it has 1 connector that [^]* lacks: ${platform}\\.`));
+      const address = `http://localhost:${ports[ports.indexOf("--port") + 1]}`;
+      const headers = { "x-service-secret": key };
+      const { status } = await fetch(`${address}/v1/available-connectors/${platform}`, { headers });
+      assert.equal(status, 200);
+    });
+  });
+
   test("the folder has the team's configuration, with all commands as scripts", () => {
     const { scripts, dependencies } = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
     assert.deepEqual(Object.keys(scripts).sort(), ["start", "deploy", ...operatorCommands()].sort());
@@ -146,6 +171,27 @@ describe("the npm package connector-vault-server", { timeout: 300_000 }, () => {
     assert.equal(packageJson.dependencies["connector-vault-server"], version);
     assert.equal((await run(empty, ["init"])).code, 0);
     assert.equal(readFileSync(join(empty, "wrangler.toml"), "utf8"), edited);
+    assert.deepEqual(JSON.parse(readFileSync(join(empty, "package.json"), "utf8")), packageJson);
+  });
+
+  test("init adds the scripts to a restored folder, but not to a package.json with its own", async () => {
+    const restored = emptyFolder("package-restored");
+    assert.equal((await run(restored, ["init"])).code, 0);
+    const file = join(restored, "package.json");
+    const { scripts } = JSON.parse(readFileSync(file, "utf8"));
+    for (const [own, expected] of [
+      [{ dependencies: { "connector-vault-server": "*" } }, scripts],
+      [{ scripts: { build: "tsc" } }, { build: "tsc", ...scripts }],
+      [{ scripts: { start: "next start" } }, { start: "next start" }],
+      [{ scripts: { vault: "connector-vault-server start" } }, { vault: "connector-vault-server start" }],
+    ]) {
+      writeFileSync(file, JSON.stringify(own));
+      assert.equal((await run(restored, ["init"])).code, 0);
+      assert.deepEqual(JSON.parse(readFileSync(file, "utf8")).scripts, expected);
+    }
+    rmSync(file);
+    assert.equal((await run(restored, ["init"])).code, 0);
+    assert.deepEqual(JSON.parse(readFileSync(file, "utf8")).scripts, scripts);
   });
 
   proof("does not touch the folder of another project", async () => {

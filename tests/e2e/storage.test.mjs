@@ -397,6 +397,25 @@ describe("the commands through wrangler, as for Cloudflare's storage", { timeout
     assert.notEqual(part.id, small.version);
   });
 
+  test("the sample catalog replaces another sample, but not the operator's connectors", async () => {
+    const [small, other] = [await smallCatalog(), await otherCatalog()];
+    const served = async () => (await json("catalog", "list")).find(({ current }) => current).id;
+    const publish = (catalog, ...args) => operator("catalog", "publish", "--catalog", catalog.path, ...args);
+    await publish(small, ...how);
+    const refusal = await publish(other, "--sample");
+    assert.match(
+      refusal,
+      /was not replaced, because it has \d+ connectors that the sample [^]*npm run catalog -- publish/,
+    );
+    assert.equal(await served(), small.version);
+    // The operator can publish it, and a sample with all served connectors replaces these.
+    assert.equal(await publish(other), "");
+    assert.equal(await publish(small, "--sample"), "");
+    assert.equal(await served(), small.version);
+    assert.equal(await publish(other, "--sample"), "", "a sample replaces a sample with more connectors");
+    assert.equal(await served(), other.version);
+  });
+
   proof("the real wrangler has run each form of commands, with equal results", () => {
     wrangler.expectMatchesWrangler();
     assert.deepEqual(

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -200,4 +200,99 @@ fn resolves_relative_paths_against_the_callers_folder() {
         assert!(printed.contains(&format!("  {name}  8 actions\nlook at one: npm run catalog -- show {name}\n")), "{arguments:?}: {printed}");
         assert!(here.join(".catalog/current.json").exists() && !there.join(".catalog").exists());
     }
+}
+
+/// Writes a document of a platform with one action. Returns its path.
+fn write_document(folder: &Path, name: &str) -> String {
+    let path = folder.join(format!("{name}.yaml"));
+    let text = format!(
+        "openapi: 3.1.0\ninfo: {{title: {name}, version: '1'}}\nservers: [{{url: 'https://{name}.example'}}]\n\
+         paths: {{/list: {{get: {{operationId: list, summary: List, responses: {{'200': {{description: Done.}}}}}}}}}}\n"
+    );
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn entries_for_platforms_of_the_catalog_do_not_block_an_addition() {
+    let folder = folder("add-with-config");
+    let (out, config) = (folder.join("out"), folder.join("catalog.toml"));
+    let (out, config_path) = (out.to_str().unwrap(), config.to_str().unwrap());
+    let [first, second, third] = ["first", "second", "third"].map(|it| write_document(&folder, it));
+    fs::write(&config, "[platforms.first]\nrename = 'primary'\n").unwrap();
+    let import = ["import", &first, "--licence", "any", "--config", config_path];
+    let imported = run(&[&import[..], &["--out", out]].concat());
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    let added = run(&["add", &second, "--catalog", out]);
+    assert!(added.status.success(), "{}", stderr(&added));
+    fs::write(&config, "[platforms.first]\nrename = 'primary'\n[platforms.second]\nname = 'Two'\n")
+        .unwrap();
+    let added = run(&["add", &third, "--catalog", out]);
+    assert!(added.status.success(), "{}", stderr(&added));
+    let found = String::from_utf8(run(&["find", "--catalog", out]).stdout).unwrap();
+    for expected in
+        ["primary       1 action", "second        1 action  Two\n", "third         1 action"]
+    {
+        assert!(found.contains(expected), "{found}");
+    }
+    fs::write(&config, "[platforms.zzzzzzzz]\nname = 'Z'\n").unwrap();
+    let error = stderr(&run(&["add", &first, "--replace", "--catalog", out]));
+    assert!(
+        error.contains("no document is about the platform `zzzzzzzz`\n"),
+        "no empty suggestion: {error}"
+    );
+}
+
+#[test]
+fn a_named_document_without_an_open_licence_is_reported() {
+    let folder = folder("named-closed");
+    let out = folder.join("out");
+    let open = folder.join("open.yaml");
+    let named = write_document(&folder, "named");
+    let licence = "title: Open, version: '1', license: {name: MIT}";
+    let text = fs::read_to_string(&named).unwrap().replace("title: named, version: '1'", licence);
+    fs::write(&open, text.replace("named.example", "open.example")).unwrap();
+    let args = ["import", &named, open.to_str().unwrap(), "--config", "/dev/null"];
+    let output = run(&[&args[..], &["--out", out.to_str().unwrap()]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let expected = format!(
+        "not imported: {named}: states no licence: import it with `--also FILE` or `--licence any`"
+    );
+    assert!(stderr(&output).contains(&expected), "{}", stderr(&output));
+}
+
+#[test]
+fn urls_are_rejected_with_advice() {
+    for command in ["add", "import"] {
+        let output = run(&[command, "https://api.example/openapi.yaml"]);
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        let error = stderr(&output);
+        assert!(error.contains("curl -fLO https://api.example/openapi.yaml"), "{error}");
+    }
+}
+
+#[test]
+fn without_a_catalog_the_message_names_start() {
+    let folder = folder("no-catalog");
+    let output = Command::new(env!("CARGO_BIN_EXE_connector-vault"))
+        .args(["catalog", "find", "slack"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("there is no catalog in .catalog yet: `npm start`"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_reader_that_stops_early_causes_no_message() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_connector-vault"));
+    command.arg("openapi").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(141), ""));
 }
