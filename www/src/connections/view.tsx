@@ -246,15 +246,14 @@ function AddButton({ href }: { href: string }) {
 /** A button that lists the inactive connections that match, such as those that failed. */
 function InactiveMatches({ filters }: { filters: ConnectionFilters }) {
   const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
-  if (!data || isPlaceholderData) return null;
-  const { total } = data;
-  if (total === 0) return <p>Nor do inactive ones.</p>;
+  if (!data || isPlaceholderData || data.total === 0) return null;
   return (
-    <p>
+    <>
+      <p>Only active connections were searched.</p>
       <Link class="button primary" href={inactiveHref()}>
-        {pluralize(total, "inactive connection")} {total === 1 ? "matches" : "match"}
+        {pluralize(data.total, "inactive connection")} {data.total === 1 ? "matches" : "match"}
       </Link>
-    </p>
+    </>
   );
 }
 
@@ -270,7 +269,7 @@ function NoRows({ total, filters, activeOnly, hasFilters, firstHref }: NoRowsPro
   if (total > 0) return <NoSuchPage firstHref={firstHref} />;
   if (!hasFilters) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
   return (
-    <EmptyState title={activeOnly ? "No active connections match" : "No connections match"}>
+    <EmptyState title="No connections match">
       {activeOnly && <InactiveMatches filters={filters} />}
       <Link href={PATH}>Clear filters</Link>
     </EmptyState>
