@@ -469,7 +469,13 @@ function LeaveButton({ session, homeUrl, onLeave, isPrimary = false }: LeaveButt
   const className = isPrimary ? "primary" : "";
   if (displayMode === "page") {
     const url = session?.returnUrl ?? homeUrl;
-    if (url === undefined) return isPrimary ? <p>{translate("end.returned.title")}</p> : null;
+    if (url === undefined)
+      return isPrimary ? (
+        <p>
+          {translate("end.returned.title")}
+          {language === "ja" ? "。" : "."}
+        </p>
+      ) : null;
     return (
       <a class={`button ${className}`} href={url}>
         {translate(isPrimary || !session ? "backTo" : "cancel")}
