@@ -143,11 +143,11 @@ texts! {
         "Esto se ha iniciado en otro navegador",
         "別のブラウザーで始められた操作です";
     OTHER_BROWSER_WHY:
-        "For your safety, an account can be connected only in the browser that opened the link first. Nothing was connected.",
-        "Zu Ihrer Sicherheit kann ein Konto nur in dem Browser verbunden werden, in dem der Link zuerst geöffnet wurde. Es wurde nichts verbunden.",
-        "Pour votre sécurité, un compte ne peut être connecté que dans le navigateur qui a ouvert le lien en premier. Aucun compte n’a été connecté.",
-        "Por su seguridad, una cuenta solo se puede conectar en el navegador en el que se abrió el enlace por primera vez. No se ha conectado nada.",
-        "安全のため、アカウントの連携は、最初にリンクを開いたブラウザーでのみ行えます。何も連携されていません。";
+        "For your safety, an account can be connected only in the browser in which it was confirmed first. Nothing was connected.",
+        "Zu Ihrer Sicherheit kann ein Konto nur in dem Browser verbunden werden, in dem der Vorgang zuerst bestätigt wurde. Es wurde nichts verbunden.",
+        "Pour votre sécurité, un compte ne peut être connecté que dans le navigateur où l’opération a été confirmée en premier. Aucun compte n’a été connecté.",
+        "Por su seguridad, una cuenta solo se puede conectar en el navegador en el que se confirmó primero. No se ha conectado nada.",
+        "安全のため、アカウントの連携は、最初に確認を行ったブラウザーでのみ行えます。何も連携されていません。";
     OTHER_BROWSER_NEXT:
         "Go back to the app in this browser and start again.",
         "Kehren Sie in diesem Browser zur App zurück und beginnen Sie von vorn.",

@@ -22,7 +22,9 @@ export function connectFailures(fixture) {
         await heading(page, "What do you want to connect?").waitFor();
         await page.reload();
         await heading(page, "Open this window again").waitFor();
-        await page.getByText("Go back to Acme Planner and open it there.").waitFor();
+        await page
+          .getByText("Go back to Acme Planner and open it there, or ask the person who sent you the link.")
+          .waitFor();
         await expectAccessible(page, "a window without a token");
       });
     });

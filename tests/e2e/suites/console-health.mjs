@@ -75,7 +75,7 @@ export function consoleHealth(fixture) {
         assert.equal(await fact(state, "Who must act").innerText(), "Your team must fix the OAuth client.");
         assert.equal(await fact(state, "Failed attempts").innerText(), "3");
         assert.match(await fact(state, "Next attempt").innerText(), /^in (1 hour|\d+ minutes)/);
-        assert.match(await fact(state, "Token expires").innerText(), /^1 minute ago/);
+        assert.match(await fact(state, "Token expired").innerText(), /^1 minute ago/);
         assert.match(await fact(state, "Last refreshed").innerText(), /^2 hours ago/);
         assert.equal(await fact(state, "Scopes").innerText(), "read");
         assert.equal(await fact(state, "Missing scopes").innerText(), "write");

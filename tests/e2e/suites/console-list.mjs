@@ -133,13 +133,20 @@ export function consoleList(fixture) {
         await fill("Tags", "no such tag")(page);
         await page.getByText("No connections match").waitFor();
         await waitForCount(page, 0);
-        await Promise.all([
-          page.waitForResponse((response) => new URL(response.url()).searchParams.get("active") === "false"),
-          page.getByRole("link", { name: "Search inactive connections" }).click(),
-        ]);
-        await page.getByText("Only active connections were searched.").waitFor({ state: "detached" });
+        assert.equal(await page.getByRole("link", { name: /inactive connections? match/ }).count(), 0);
+      });
+    });
+
+    test("an empty list of active connections links to the inactive ones that match", async () => {
+      const { rows, total } = await list({ active: "false" });
+      const { identity } = rows.find((row) => rows.filter((other) => other.identity === row.identity).length === 1);
+      const [active, inactive] = [await list({ identity }), await list({ identity, active: "false" })];
+      assert.ok(total > 0 && active.total === 0 && inactive.total === 1);
+      await visit(`${PATH}?${new URLSearchParams({ identity })}`, async (page) => {
         await page.getByText("No connections match").waitFor();
-        assert.deepEqual(addressParams(page), { ...query, tags: "no such tag", active: "false" });
+        await page.getByRole("link", { name: "1 inactive connection matches" }).click();
+        await expectRows(page, inactive.ids);
+        assert.deepEqual(addressParams(page), { identity, active: "false" });
       });
     });
 

@@ -56,6 +56,7 @@ export function Combobox({
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLUListElement>(null);
+  const popup = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [highlighted, setHighlighted] = useState(-1);
   const isShown = isOpen && options.length > 0;
@@ -65,6 +66,28 @@ export function Combobox({
   useLayoutEffect(() => {
     if (active >= 0) list.current?.children[active]?.scrollIntoView({ block: "nearest" });
   }, [active, isShown]);
+
+  useLayoutEffect(() => {
+    const dialog = field.current?.closest("dialog");
+    if (!isShown || !dialog) return;
+    place();
+    dialog.addEventListener("scroll", place);
+    addEventListener("resize", place);
+    return () => {
+      dialog.removeEventListener("scroll", place);
+      removeEventListener("resize", place);
+    };
+  });
+
+  /** Places the options below the field, or above it if there is more space. A dialog would clip them otherwise. */
+  function place() {
+    if (!field.current || !popup.current) return;
+    const { left, top, bottom, width } = field.current.getBoundingClientRect();
+    const { style, offsetHeight } = popup.current;
+    const isAbove = innerHeight - bottom < offsetHeight && top > innerHeight - bottom;
+    const blockStart = isAbove ? Math.max(0, top - offsetHeight - 4) : bottom + 4;
+    Object.assign(style, { position: "fixed", left: `${left}px`, top: `${blockStart}px`, width: `${width}px` });
+  }
 
   const openAt = (index: number) => {
     setOpen(true);
@@ -163,7 +186,7 @@ export function Combobox({
             </button>
           )}
           {/* Prevent a press on an option from taking the focus from the field. */}
-          <div class="options" hidden={!isShown} onMouseDown={(event) => event.preventDefault()}>
+          <div class="options" ref={popup} hidden={!isShown} onMouseDown={(event) => event.preventDefault()}>
             <ul role="listbox" id={`${id}-list`} aria-label={listName} ref={list}>
               {isShown &&
                 options.map(({ value, content }, index) => (

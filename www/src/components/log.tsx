@@ -21,8 +21,10 @@ export function Log<Row>({ query, rows, label, empty, children }: Props<Row>) {
     <QueryView query={query} name={label.toLowerCase()} rows={8}>
       {() => (
         <div class="section">
-          {rows.length === 0 && !query.hasNextPage ? (
-            <EmptyState title={`No ${label.toLowerCase()}`}>{empty}</EmptyState>
+          {rows.length === 0 ? (
+            <EmptyState title={`No ${label.toLowerCase()}${query.hasNextPage ? " so far" : ""}`}>
+              {query.hasNextPage ? "There may be older ones." : empty}
+            </EmptyState>
           ) : (
             <ol class="log" aria-label={label}>
               {rows.map(children)}

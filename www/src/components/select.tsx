@@ -4,7 +4,7 @@ interface Props {
   label: string;
   value: string;
   options: readonly (readonly [value: string, label: string])[];
-  hint?: string;
+  hint?: string | undefined;
   fault?: string | undefined;
   onChange: (value: string) => void;
 }

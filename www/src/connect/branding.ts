@@ -1,3 +1,7 @@
+import { readStorage, writeStorage } from "../components/storage";
+
+const STORAGE_KEY = "connect-app";
+
 export interface Branding {
   name: string | null;
   logoUrl: string | null;
@@ -7,17 +11,26 @@ export interface Branding {
 
 /**
  * Loads the branding of the account to which the window's code or token belongs. Returns undefined on failure, because
- * the window also works without branding.
+ * the window also works without branding. Stores it in this tab, and without a secret, as after a reload, returns what
+ * is stored.
  */
 export async function fetchBranding(secret: string | undefined): Promise<Branding | undefined> {
   try {
+    const stored = secret === undefined && readStorage("sessionStorage", STORAGE_KEY);
+    if (stored) return JSON.parse(stored) as Branding;
     const headers: HeadersInit = secret === undefined ? {} : { "x-connect-code": secret };
     const response = await fetch("/connect/app.json", { headers });
-    return response.ok ? ((await response.json()) as Branding) : undefined;
+    if (!response.ok) return undefined;
+    const branding = (await response.json()) as Branding;
+    if (secret !== undefined) storeBranding(branding);
+    return branding;
   } catch {
     return undefined;
   }
 }
+
+export const storeBranding = (branding: Branding) =>
+  writeStorage("sessionStorage", STORAGE_KEY, JSON.stringify(branding));
 
 /** The minimum contrast of text (WCAG 2, 1.4.3). */
 const MIN_CONTRAST = 4.5;

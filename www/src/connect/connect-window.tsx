@@ -6,7 +6,7 @@ import { Logo } from "../components/logo";
 import { ApiError, isExpired } from "./api-client";
 import { isRedirectMethod, isSetByApp, withUsableMethods } from "./auth-methods";
 import { AwaitingProvider, type ProviderAttempt } from "./awaiting-provider";
-import { type Branding, fetchBranding, applyBrandColor } from "./branding";
+import { type Branding, fetchBranding, applyBrandColor, storeBranding } from "./branding";
 import { ChoosePlatform } from "./choose-platform";
 import { SeparateWindow, ConfirmIdentity } from "./confirm-identity";
 import { type FormState, CredentialsForm, type Rejection, type Values } from "./credentials-form";
@@ -41,6 +41,11 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   const [view, setView] = useState<View>({ kind: "opening" });
   const [announcement, announce] = useState("");
   const isMounted = useRef(true);
+  useEffect(() => {
+    // After a reload, the page still links back to the app. The query and the fragment may contain secrets.
+    const url = session?.returnUrl?.replace(/[?#].*/s, "");
+    if (branding && url) storeBranding({ ...branding, url });
+  }, [branding, session]);
   // Global, because callbacks from before the branding was loaded must use the name, too.
   setAppName(branding?.name ?? undefined);
 
@@ -464,7 +469,13 @@ function LeaveButton({ session, homeUrl, onLeave, isPrimary = false }: LeaveButt
   const className = isPrimary ? "primary" : "";
   if (displayMode === "page") {
     const url = session?.returnUrl ?? homeUrl;
-    if (url === undefined) return isPrimary ? <p>{translate("end.returned.title")}</p> : null;
+    if (url === undefined)
+      return isPrimary ? (
+        <p>
+          {translate("end.returned.title")}
+          {language === "ja" ? "。" : "."}
+        </p>
+      ) : null;
     return (
       <a class={`button ${className}`} href={url}>
         {translate(isPrimary || !session ? "backTo" : "cancel")}

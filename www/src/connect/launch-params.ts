@@ -1,6 +1,6 @@
 // The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. The
-// window removes it from the URL immediately, so that no history, bookmark or screenshot contains it, and does not
-// store it.
+// window removes the code or token from the URL immediately, so that no history, bookmark or screenshot contains it,
+// and does not store it.
 import { TOKEN_PATTERN, signedPattern } from "../session/link";
 
 export interface LaunchParams {
@@ -23,12 +23,15 @@ export interface LaunchParams {
 
 const CODE_PATTERN = signedPattern("cc");
 
-/** Reads the parameters and removes them from the URL. */
+/** Reads the parameters and removes them from the URL. Keeps what to connect in a popup, so that it survives a reload. */
 export function takeLaunchParams(): LaunchParams {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const attempt = new URLSearchParams(location.search).get("connect");
-  if (location.hash !== "" || location.search !== "") history.replaceState(null, "", location.pathname);
   const parameter = (name: string) => parameters.get(name) || undefined;
+  const targets = ["platform", "connection"].filter((name) => window.opener && parameter(name));
+  const fragment = String(new URLSearchParams(targets.map((name) => [name, parameter(name) ?? ""])));
+  if (location.hash !== "" || location.search !== "")
+    history.replaceState(null, "", location.pathname + (fragment && `#${fragment}`));
   const [code, token] = [parameter("code"), parameter("token")];
   const isCode = code !== undefined && CODE_PATTERN.test(code);
   const isToken = token !== undefined && TOKEN_PATTERN.test(token);

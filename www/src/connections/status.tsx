@@ -79,7 +79,7 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
         <DescriptionItem name="OAuth client">{status.client}</DescriptionItem>
       )}
       {expiresAt && (
-        <DescriptionItem name="Token expires">
+        <DescriptionItem name={Date.parse(expiresAt) > Date.now() ? "Token expires" : "Token expired"}>
           <RelativeTime at={expiresAt} showExact />
         </DescriptionItem>
       )}

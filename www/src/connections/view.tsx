@@ -26,7 +26,6 @@ import {
   toPositionParameters,
   includesInactive,
   parsePosition,
-  type FilterValues,
   type PagePosition,
 } from "./filters";
 import { Panel } from "./panel";
@@ -134,7 +133,8 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
                   ) : (
                     <NoRows
                       total={found.total}
-                      values={values}
+                      filters={filters}
+                      activeOnly={values.active === undefined}
                       hasFilters={hasFilters}
                       firstHref={getPageHref(FIRST_PAGE)}
                     />
@@ -243,23 +243,34 @@ function AddButton({ href }: { href: string }) {
   );
 }
 
+/** A button that lists the inactive connections that match, such as those that failed. */
+function InactiveMatches({ filters }: { filters: ConnectionFilters }) {
+  const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
+  if (!data || isPlaceholderData || data.total === 0) return null;
+  return (
+    <>
+      <p>Only active connections were searched.</p>
+      <Link class="button primary" href={inactiveHref()}>
+        {pluralize(data.total, "inactive connection")} {data.total === 1 ? "matches" : "match"}
+      </Link>
+    </>
+  );
+}
+
 interface NoRowsProps {
   total: number;
-  values: FilterValues;
+  filters: ConnectionFilters;
+  activeOnly: boolean;
   hasFilters: boolean;
   firstHref: string;
 }
 
-function NoRows({ total, values, hasFilters, firstHref }: NoRowsProps) {
+function NoRows({ total, filters, activeOnly, hasFilters, firstHref }: NoRowsProps) {
   if (total > 0) return <NoSuchPage firstHref={firstHref} />;
   if (!hasFilters) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
   return (
     <EmptyState title="No connections match">
-      {values.active === undefined && (
-        <p>
-          Only active connections were searched. <Link href={inactiveHref()}>Search inactive connections</Link>
-        </p>
-      )}
+      {activeOnly && <InactiveMatches filters={filters} />}
       <Link href={PATH}>Clear filters</Link>
     </EmptyState>
   );

@@ -69,6 +69,11 @@ export function EventsView() {
               (type) => [type, eventLabel(type)] as const,
             ),
           ]}
+          hint={
+            values.type === "connection.called"
+              ? "GET and HEAD calls are recorded only if the operator sets CALL_EVENTS to “all”."
+              : undefined
+          }
           fault={findFaultMessage(faults, "types")}
           onChange={(type) => change({ type })}
         />

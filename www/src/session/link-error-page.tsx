@@ -1,6 +1,5 @@
 // The page for end users whose link is invalid. They have no API key, so the sign-in page would not help.
-import { useEffect, useRef, useState } from "preact/hooks";
-import { SignIn } from "./sign-in";
+import { useEffect, useRef } from "preact/hooks";
 
 /** The title and advice for each error. */
 export const LINK_ERRORS = {
@@ -21,14 +20,12 @@ export const isLinkError = (reason: string | undefined): reason is LinkError =>
   reason !== undefined && reason in LINK_ERRORS;
 
 export function LinkErrorPage({ reason }: { reason: LinkError }) {
-  const [showsSignIn, setShowsSignIn] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   const [title, advice] = LINK_ERRORS[reason];
   useEffect(() => {
     document.title = `${title} · connector-vault`;
     heading.current?.focus();
   }, [title]);
-  if (showsSignIn) return <SignIn />;
   return (
     <main class="sign-in">
       <div class="card" role="alert">
@@ -41,12 +38,6 @@ export function LinkErrorPage({ reason }: { reason: LinkError }) {
         <p>{advice}</p>
         <p class="muted small">Links expire after a while, so that old ones can't be misused.</p>
       </div>
-      <p class="muted small">
-        Do you run this service?{" "}
-        <button type="button" class="link" onClick={() => setShowsSignIn(true)}>
-          Sign in with an API key
-        </button>
-      </p>
     </main>
   );
 }
