@@ -8,6 +8,7 @@ use super::grant::{Grant, State};
 use super::refresh::{GRACE_MS, IDLE_TIMEOUT_MS, RefreshToken};
 use super::request::{AccessRequest, AgentRequest, LIFETIME_MS};
 use super::sign_in::SignInType;
+use super::user_grants::IS_FROM_PROVIDER;
 use super::{Access, Confirm};
 use crate::auth::key::hash;
 use crate::auth::statements::{Guard, key_is_valid};
@@ -305,7 +306,9 @@ pub fn select_platforms(grant: &Grant) -> Statement {
 /// is stored.
 pub fn delete_earlier_grants(step: BrowserStep<'_>, id: &str, grant_ids: &[String]) -> Statement {
     statement(
-        "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND EXISTS (SELECT 1 FROM agent_grants o WHERE o.id = ?1 AND o.endpoint = ?2 AND o.browser_hash = ?3 AND o.state = 'opened' AND o.expires_at > ?4 AND o.account = agent_grants.account AND o.environment = agent_grants.environment AND o.identity = agent_grants.identity AND o.identity_type IS agent_grants.identity_type)",
+        format!(
+            "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND EXISTS (SELECT 1 FROM agent_grants o WHERE o.id = ?1 AND o.endpoint = ?2 AND o.browser_hash = ?3 AND o.state = 'opened' AND o.expires_at > ?4 AND o.account = agent_grants.account AND o.environment = agent_grants.environment AND o.identity = agent_grants.identity AND (o.identity_type IS agent_grants.identity_type OR {IS_FROM_PROVIDER}))"
+        ),
         vec![
             Param::text(id),
             Param::text(step.endpoint),

@@ -123,7 +123,7 @@ pub fn serve_id_token(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<
 
 /// Starts a sign-in. Returns the browser, the client id, and the parameters of the redirect to the
 /// provider.
-fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
+pub fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
     let client = register(api, id);
     let browser = Browser::default();
     let (address, query) =
