@@ -51,7 +51,7 @@ console.log(endpoint, type);
 pub const SET_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Configure the sign-in for agents",
-    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register the `redirectUri` there that `GET` and this response contain. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
+    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register the `redirectUri` there that `GET` and this response contain. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid; `confirm` applies to them, too. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
     response: "The new sign-in.",
     schema: Some("AgentSignIn"),
     body: Some(Body { schema: "NewAgentSignIn", examples: &SIGN_IN_EXAMPLES, sample: 0 }),
@@ -210,7 +210,7 @@ pub fn grant() -> Value {
             (
                 "confirm",
                 text_or_null(
-                    "The calls that the user must approve: `write` or `destructive`; `null` for none.",
+                    "The calls that the user must approve: `write` or `destructive`; `null` for none. The stricter of the grant's and the sign-in's setting.",
                 ),
             ),
             (

@@ -81,7 +81,10 @@ export interface AgentGrant {
   actions: string[] | null;
   /** Only the connections with these ids; null for all of the identity. */
   connections: string[] | null;
-  /** Which calls need the user's approval: all that write, or only those that delete; null for none. */
+  /**
+   * Which calls need the user's approval: all that write, or only those that delete; null for none. The stricter of the
+   * grant's and the sign-in's setting.
+   */
   confirm: "write" | "destructive" | null;
   /** The agent's own description. Only the host of `url` is verified. */
   client: { name: string | null; url: string | null; redirectUri: string };
