@@ -136,7 +136,8 @@ impl Grant {
         }
     }
 
-    pub fn to_json(&self) -> Vec<u8> {
+    /// The grant as JSON. `confirm` is the current setting of the sign-in.
+    pub fn to_json(&self, confirm: Option<Confirm>) -> Vec<u8> {
         let Self { client_name, client_url, redirect_uri, .. } = self;
         crate::util::json::bytes(&GrantView {
             id: &self.id,
@@ -146,7 +147,7 @@ impl Grant {
             access: self.access,
             actions: self.actions(),
             connections: self.connections(),
-            confirm: self.confirm,
+            confirm: Confirm::stricter(self.confirm, confirm),
             client: ClientView {
                 name: client_name.as_deref(),
                 url: client_url.as_deref(),

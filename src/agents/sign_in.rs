@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Confirm;
 use crate::credentials::{Kind, OpenError, SealContext, Sealed, VaultKeys};
-use crate::terms::{Environment, IdentityType, named};
+use crate::terms::{Environment, IdentityType, KeyState, named};
 use crate::util::rfc3339::rfc3339;
 
 /// A row of `agent_endpoints`. `Debug` prints only the id.
@@ -33,6 +33,8 @@ pub struct Endpoint {
     pub created_at: u64,
     /// The id of the key that configured the sign-in.
     pub key_id: String,
+    /// The state of that key. Only set in queries for the API.
+    pub key_state: Option<KeyState>,
     /// Milliseconds since 1970-01-01 UTC.
     pub updated_at: u64,
 }
@@ -64,6 +66,8 @@ struct SignInView<'a> {
     confirm: Option<Confirm>,
     redirect_uri: String,
     url: Option<&'a str>,
+    key_id: &'a str,
+    key_state: KeyState,
     created_at: Option<String>,
     updated_at: Option<String>,
 }
@@ -110,6 +114,8 @@ impl Endpoint {
             confirm: self.confirm,
             redirect_uri: redirect_uri(base, &self.id),
             url: self.url.as_deref(),
+            key_id: &self.key_id,
+            key_state: self.key_state.unwrap_or(KeyState::Revoked),
             created_at: rfc3339(self.created_at),
             updated_at: rfc3339(self.updated_at),
         }))

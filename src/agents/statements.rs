@@ -8,6 +8,7 @@ use super::grant::{Grant, State};
 use super::refresh::{GRACE_MS, IDLE_TIMEOUT_MS, RefreshToken};
 use super::request::{AccessRequest, AgentRequest, LIFETIME_MS};
 use super::sign_in::SignInType;
+use super::user_grants::IS_FROM_PROVIDER;
 use super::{Access, Confirm};
 use crate::auth::key::hash;
 use crate::auth::statements::{Guard, key_is_valid};
@@ -35,7 +36,8 @@ pub fn select_endpoint(id: &str) -> Statement {
 
 pub fn select_for_caller(guard: &Guard<'_>) -> Statement {
     let mut sql = Sql::new(guard);
-    sql.push("SELECT e.* FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ").guard();
+    // `?3` is the time: see `Guard`.
+    sql.push("SELECT e.*, (SELECT iif(s.revoked_at IS NOT NULL, 'revoked', iif(s.expires_at <= ?3, 'expired', 'active')) FROM api_keys s WHERE s.id = e.key_id) AS key_state FROM api_keys k CROSS JOIN agent_endpoints e ON e.account = k.account AND e.environment = k.environment WHERE ").guard();
     sql.finish()
 }
 
@@ -305,7 +307,9 @@ pub fn select_platforms(grant: &Grant) -> Statement {
 /// is stored.
 pub fn delete_earlier_grants(step: BrowserStep<'_>, id: &str, grant_ids: &[String]) -> Statement {
     statement(
-        "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND EXISTS (SELECT 1 FROM agent_grants o WHERE o.id = ?1 AND o.endpoint = ?2 AND o.browser_hash = ?3 AND o.state = 'opened' AND o.expires_at > ?4 AND o.account = agent_grants.account AND o.environment = agent_grants.environment AND o.identity = agent_grants.identity AND o.identity_type IS agent_grants.identity_type)",
+        format!(
+            "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND EXISTS (SELECT 1 FROM agent_grants o WHERE o.id = ?1 AND o.endpoint = ?2 AND o.browser_hash = ?3 AND o.state = 'opened' AND o.expires_at > ?4 AND o.account = agent_grants.account AND o.environment = agent_grants.environment AND o.identity = agent_grants.identity AND (o.identity_type IS agent_grants.identity_type OR {IS_FROM_PROVIDER}))"
+        ),
         vec![
             Param::text(id),
             Param::text(step.endpoint),
@@ -464,7 +468,7 @@ pub fn delete_grant(guard: &Guard<'_>, id: &str) -> Statement {
 }
 
 /// Selects up to `limit` grants of the caller's tenant, newest first, that follow the grant
-/// `before`.
+/// `before`. Omits grants whose key is no longer valid, because their tokens are rejected.
 pub fn select_grants(
     guard: &Guard<'_>,
     identity: Option<&str>,
@@ -476,7 +480,7 @@ pub fn select_grants(
     let index = if identity.is_some() { "of_identity" } else { "listed" };
     sql.push("SELECT g.* FROM api_keys k CROSS JOIN agent_grants g INDEXED BY agent_grants_");
     sql.push(index).push(" ON g.account = k.account AND g.environment = k.environment AND g.state = 'active' WHERE ").guard();
-    sql.push(" AND g.expires_at > ").integer(now);
+    sql.push(" AND g.expires_at > ").integer(now).push(" AND ").push(&key_is_valid("?3"));
     if let Some(identity) = identity {
         sql.push(" AND g.identity = ").text(identity);
     }

@@ -73,6 +73,10 @@ impl GrantOwner<'_> {
     }
 }
 
+/// The SQL condition that the grant's users sign in at an OpenID provider. Its claim alone identifies
+/// a person: the identity type is a setting of the sign-in, which may have changed since the grant.
+pub const IS_FROM_PROVIDER: &str = "EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = agent_grants.endpoint AND e.type = 'oidc')";
+
 /// Deletes grants of the signed-in user, unless the sign-in has changed since `configured_at`.
 pub fn delete_own_grants(
     owner: GrantOwner<'_>,
@@ -82,7 +86,9 @@ pub fn delete_own_grants(
     let mut params = owner.params(Param::Text(crate::util::json::text(&grant_ids)));
     params.extend([Param::text(endpoint), Param::integer(configured_at)]);
     statement(
-        "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?6 AND e.updated_at = ?7 AND e.type IS NOT NULL)",
+        format!(
+            "DELETE FROM agent_grants WHERE state = 'active' AND id IN (SELECT value FROM json_each(?5)) AND account = ?1 AND environment = ?2 AND identity = ?3 AND (identity_type IS ?4 OR {IS_FROM_PROVIDER}) AND EXISTS (SELECT 1 FROM agent_endpoints e WHERE e.id = ?6 AND e.updated_at = ?7 AND e.type IS NOT NULL)"
+        ),
         params,
     )
 }
@@ -91,7 +97,7 @@ pub fn delete_own_grants(
 pub fn select_grants_by_owner(owner: GrantOwner<'_>, now: u64) -> Statement {
     statement(
         format!(
-            "SELECT * FROM agent_grants INDEXED BY agent_grants_of_identity WHERE account = ?1 AND environment = ?2 AND identity = ?3 AND identity_type IS ?4 AND state = 'active' AND expires_at > ?5 ORDER BY created_at DESC, id DESC LIMIT {MAX_GRANTS}"
+            "SELECT * FROM agent_grants INDEXED BY agent_grants_of_identity WHERE account = ?1 AND environment = ?2 AND identity = ?3 AND (identity_type IS ?4 OR {IS_FROM_PROVIDER}) AND state = 'active' AND expires_at > ?5 ORDER BY created_at DESC, id DESC LIMIT {MAX_GRANTS}"
         ),
         owner.params(Param::integer(now)),
     )

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use lru::LruCache;
 use serde::Deserialize;
 
+use super::confirm::Confirm;
 use super::error::AuthenticationError;
 use super::key::{ApiKey, KeyHash};
 use super::{Caller, Principal, Shard};
@@ -38,6 +39,8 @@ struct KeyRow {
     scopes: String,
     expires_at: Option<u64>,
     revoked_at: Option<u64>,
+    /// Only for a caller with a grant.
+    confirm: Option<Confirm>,
 }
 
 impl Default for KeyCache {
@@ -67,12 +70,12 @@ pub fn principal_from_row(
     {
         return Err(caller.rejection());
     }
-    let KeyRow { id: key_id, account, expires_at, .. } = row;
+    let KeyRow { id: key_id, account, expires_at, confirm, .. } = row;
     let scopes = caller.signed_scopes().map_or(scopes, |signed| signed.and(scopes));
     // Resources that a person creates belong to the account. They expire with the key, not with the
     // person's session.
     let expires_at = caller.token().map_or(expires_at, |token| Some(token.expires_at));
-    Ok(Principal { key_id, account, environment, scopes, expires_at })
+    Ok(Principal { key_id, account, environment, scopes, expires_at, confirm })
 }
 
 /// Returns the shard to which the caller's account was moved, from the row of

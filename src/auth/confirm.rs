@@ -14,6 +14,11 @@ named! {
 }
 
 impl Confirm {
+    /// The stricter of two settings.
+    pub fn stricter(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        if one == Some(Self::Write) { one } else { other.or(one) }
+    }
+
     /// Whether a call of the action with this method, key and title needs approval.
     pub fn needs_approval(self, method: &str, key: &str, title: &str) -> bool {
         if Access::Read.allows(method, Some(key)) {

@@ -50,8 +50,17 @@ pub fn key_is_valid(now: &str) -> String {
     )
 }
 
+/// Selects the row of the key of an agent's grant, with the current `confirm` of the sign-in.
+const SELECT_KEY_OF_GRANT: &str = "SELECT k.id, k.account, k.environment, k.scopes, k.expires_at, k.revoked_at, NULL AS moved_to, e.confirm FROM agent_grants g CROSS JOIN api_keys k ON k.id = g.key_id LEFT JOIN agent_endpoints e ON e.id = g.endpoint WHERE g.id = ?1 AND g.state = 'active' UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, shard, NULL FROM forwards WHERE name = ?1";
+
 /// Selects the row of the caller's key in any state, or the shard to which the account was moved.
 pub fn select_key(caller: &Caller, now: u64) -> Statement {
+    if matches!(caller, Caller::Token(token) if token.grant.is_some()) {
+        return Statement {
+            sql: SELECT_KEY_OF_GRANT.into(),
+            params: vec![caller_key_param(caller)],
+        };
+    }
     let sql = with_key!(
         caller,
         "SELECT id, account, environment, scopes, expires_at, revoked_at, NULL AS moved_to FROM api_keys WHERE ",

@@ -4,6 +4,7 @@
 //! permissions of its key or token.
 
 mod connection_argument;
+mod limit_advice;
 pub mod outline;
 mod protocol;
 mod tool_call;

@@ -60,10 +60,7 @@ impl<'a> ToolCall<'a> {
 
     /// Converts the response of the API to the outcome for the agent.
     fn outcome_from_response(&self, mut response: Response) -> Outcome {
-        let body = match response.cached.take() {
-            Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
-            None => response.body,
-        };
+        let body = take_body(&mut response);
         if self.tool.name == DESCRIBE_ACTION && response.status == 200 {
             return describe_result(&body, &self.arguments);
         }
@@ -85,6 +82,14 @@ impl<'a> ToolCall<'a> {
             is_error: *is_error,
         };
         result(self.id, &returned)
+    }
+}
+
+/// Takes the body of a response, which may be cached.
+pub(super) fn take_body(response: &mut Response) -> Vec<u8> {
+    match response.cached.take() {
+        Some(kept) => kept.read(0..kept.size()).unwrap_or_default(),
+        None => std::mem::take(&mut response.body),
     }
 }
 
@@ -177,7 +182,9 @@ impl<P: Ports> McpCaller<'_, P> {
             });
             return Err(response);
         }
-        if let Some(challenge) = self.explain_access(&mut response) {
+        if !self.explain_limits((call.tool.name, &call.arguments), &mut response).await
+            && let Some(challenge) = self.explain_access(&mut response)
+        {
             return Err(challenge);
         }
         // A caller that requests the result of a call has already seen its link.
@@ -224,9 +231,8 @@ impl<P: Ports> McpCaller<'_, P> {
             return None;
         }
         if !grant.can_request_more {
-            let advice = format!(
-                "The agent may only read. To allow more, its user ends its access at {base}/mcp/{id}/grants and signs in again."
-            );
+            let how = self.how_to_allow_more(&caller)?;
+            let advice = format!("The agent may only read. {how}");
             response.body = with_advice(&response.body, &advice);
             return None;
         }

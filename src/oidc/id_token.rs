@@ -35,6 +35,8 @@ pub enum IdTokenError {
     Signature,
     /// A missing or wrong claim.
     Claim(String),
+    /// Neither the ID token nor the userinfo endpoint has the user's claim.
+    Missing(String),
 }
 
 impl fmt::Display for IdTokenError {
@@ -45,6 +47,10 @@ impl fmt::Display for IdTokenError {
             Self::UnknownKey => f.write_str("none of the provider's keys signed the ID token"),
             Self::Signature => f.write_str("the signature of the ID token is wrong"),
             Self::Claim(name) => write!(f, "the claim `{name}` of the ID token is wrong"),
+            Self::Missing(name) => write!(
+                f,
+                "the claim `{name}` is missing in the ID token and in the response of the userinfo endpoint"
+            ),
         }
     }
 }
@@ -162,13 +168,17 @@ fn check(claims: &Map<String, Value>, expected: ExpectedClaims<'_>) -> Option<&'
 
 /// The identity in a claim. The provider must have verified an email address.
 pub fn identity<'a>(claims: &'a Map<String, Value>, name: &str) -> Result<&'a str, IdTokenError> {
-    let text = claims.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let get = |name: &str| {
+        let value = claims.get(name).filter(|value| !value.is_null());
+        value.ok_or_else(|| IdTokenError::Missing(name.to_owned()))
+    };
+    let text = get(name)?.as_str().filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| IdTokenError::Claim(name.to_owned()))?;
-    let verified = claims.get("email_verified");
-    // Some providers send the string `"true"`.
-    let is_verified = verified.is_some_and(|claimed| *claimed == true || claimed == "true");
-    if name == "email" && !is_verified {
-        return Err(IdTokenError::Claim("email_verified".to_owned()));
+    if name != "email" {
+        return Ok(text);
     }
-    Ok(text)
+    let verified = get("email_verified")?;
+    // Some providers send the string `"true"`.
+    let is_verified = *verified == true || verified == "true";
+    is_verified.then_some(text).ok_or_else(|| IdTokenError::Claim("email_verified".to_owned()))
 }

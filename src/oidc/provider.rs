@@ -21,6 +21,8 @@ pub struct Provider {
     pub token_endpoint: String,
     pub jwks_uri: String,
     #[serde(default)]
+    pub userinfo_endpoint: Option<String>,
+    #[serde(default)]
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 

@@ -5,9 +5,10 @@ use serde_json::{Map, Value};
 use super::documents::{Documents, TIMEOUT_MS};
 use super::id_token::{self, ExpectedClaims, IdTokenError, KeySet};
 use super::provider::{self, Credentials, MAX_DOCUMENT_BYTES, Provider};
-use crate::ports::{Http as _, Ports};
+use crate::ports::{Http as _, HttpRequest, Ports, user_agent};
 use crate::storage::metering::Metered;
 use crate::targets::Targets;
+use crate::terms::Method;
 use crate::util::json;
 use crate::util::nearest::shown;
 
@@ -77,13 +78,14 @@ impl<P: Ports> RelyingParty<'_, P> {
         Ok(())
     }
 
-    /// Exchanges the provider's code and returns the claims of the ID token.
+    /// Exchanges the provider's code and returns the claims of the ID token. If they do not include
+    /// `needed`, returns those of the userinfo endpoint, if the provider has one.
     pub async fn claims(
         &self,
         registration: &Registration<'_>,
         parameters: CallbackParameters<'_>,
-        verifier: &str,
-        nonce: &str,
+        [verifier, nonce]: [&str; 2],
+        needed: &str,
     ) -> Result<Map<String, Value>, String> {
         let Registration { issuer, client, redirect_uri } = *registration;
         let provider = self.provider(issuer).await?;
@@ -103,7 +105,45 @@ impl<P: Ports> RelyingParty<'_, P> {
         };
         let expected =
             ExpectedClaims { issuer, client_id: client.id, nonce: Some(nonce), now: self.now };
-        self.validate(&provider.jwks_uri, token, expected).await
+        let claims = self.validate(&provider.jwks_uri, token, expected).await?;
+        let is_missing = claims.get(needed).is_none_or(Value::is_null);
+        match provider.userinfo_endpoint.as_deref().zip(text("access_token")) {
+            Some((url, access_token)) if is_missing => {
+                self.userinfo(url, access_token, claims.get("sub")).await
+            }
+            _ => Ok(claims),
+        }
+    }
+
+    /// Returns the claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3) for a user
+    /// whose ID token has the subject `sub`.
+    pub async fn userinfo(
+        &self,
+        url: &str,
+        access_token: &str,
+        sub: Option<&Value>,
+    ) -> Result<Map<String, Value>, String> {
+        self.targets.check(url).map_err(|error| format!("`userinfo_endpoint` {error}"))?;
+        let headers = vec![
+            ("accept".to_owned(), "application/json".to_owned()),
+            ("authorization".to_owned(), format!("Bearer {access_token}")),
+            user_agent(),
+        ];
+        let request =
+            HttpRequest { method: Method::Get, url: url.to_owned(), headers, body: Vec::new() };
+        let Ok(response) = self.ports.send(request, TIMEOUT_MS).await else {
+            return Err(format!("{url} does not respond"));
+        };
+        if response.status != 200 {
+            return Err(format!("{url} responds with status {} instead of 200", response.status));
+        }
+        let claims: Map<String, Value> = json::from_bytes(&response.body)
+            .map_err(|_| format!("{url} does not return a JSON object"))?;
+        // Otherwise, the claims could be those of another user (section 5.3.2).
+        if sub.is_none() || claims.get("sub") != sub {
+            return Err(format!("{url} returns another `sub` than the ID token"));
+        }
+        Ok(claims)
     }
 
     /// Validates a token with the key set at `url`. If no cached key signed the token, fetches the

@@ -11,7 +11,7 @@ use crate::agents::Access;
 use crate::agents::sign_in::SignInType;
 use crate::http::fields::{GRANT_FIELDS, SIGN_IN_FIELDS};
 use crate::http::paging::MAX_LIMIT;
-use crate::terms::IdentityType;
+use crate::terms::{IdentityType, KeyState};
 
 pub const AGENTS: &str = "Agents";
 
@@ -51,7 +51,7 @@ console.log(endpoint, type);
 pub const SET_SIGN_IN: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "Configure the sign-in for agents",
-    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register the `redirectUri` there that `GET` and this response contain. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
+    description: "Configures who authenticates the users of agents. With `oidc`, users sign in at your OpenID provider: register the `redirectUri` there that `GET` and this response contain. With `app`, users arrive at `url` with the parameter `request`; your app authenticates them and calls `POST /v1/agent-grants`. If you omit `clientSecret`, the stored one stays as long as `issuer` and `clientId` do; `null` removes it. Existing grants stay valid; `confirm` applies to them, too. Agents act with at most the scopes of the key that configures the sign-in, with `app` of the key that creates the grant, and lose their access when that key is revoked.",
     response: "The new sign-in.",
     schema: Some("AgentSignIn"),
     body: Some(Body { schema: "NewAgentSignIn", examples: &SIGN_IN_EXAMPLES, sample: 0 }),
@@ -77,7 +77,7 @@ await vault.agentSignIn.delete();\n",
 pub const LIST_GRANTS: EndpointDoc = EndpointDoc {
     tag: AGENTS,
     summary: "List grants of agents",
-    description: "Lists the grants of users to agents, newest first. Expired and ended grants are not listed.",
+    description: "Lists the grants of users to agents, newest first. Grants that have expired or ended, also because their key was revoked or has expired, are not listed.",
     response: "A page of the list.",
     schema: Some("AgentGrantPage"),
     body: None,
@@ -143,6 +143,14 @@ pub fn sign_in() -> Value {
             ),
             ("redirectUri", string("The redirect URI to register at an OpenID provider.")),
             ("url", text_or_null("Where your app authenticates users; `null` with `oidc`.")),
+            ("keyId", string("The id of the key that configured the sign-in.")),
+            (
+                "keyState",
+                names(
+                    "The state of that key. With `oidc`, users can sign in only while it is `active`. To fix a sign-in whose key has ended, configure it again.",
+                    KeyState::NAMES,
+                ),
+            ),
             ("createdAt", time("When sign-in was switched on.")),
             ("updatedAt", time("When it was last configured.")),
         ],
@@ -210,7 +218,7 @@ pub fn grant() -> Value {
             (
                 "confirm",
                 text_or_null(
-                    "The calls that the user must approve: `write` or `destructive`; `null` for none.",
+                    "The calls that the user must approve: `write` or `destructive`; `null` for none. The stricter of the grant's and the sign-in's setting.",
                 ),
             ),
             (

@@ -3,6 +3,7 @@ import { Call } from "glue";
 import { copyMembers, serializeBody, queryString, stringArgument } from "../core/arguments.js";
 import { type CallOptions, checkCallOptions } from "../core/options.js";
 import type { Executor } from "../core/request.js";
+import type { ApiKeyState } from "./api-keys.js";
 import type { IdentityType } from "../types/connection.js";
 import type { Fault } from "../core/errors.js";
 import type { AgentGrantFilters } from "../types/filters.js";
@@ -29,6 +30,10 @@ export interface AgentSignIn {
   redirectUri: string;
   /** The page of your app that authenticates users; null with `oidc`. */
   url: string | null;
+  /** The id of the key that configured the sign-in. */
+  keyId: string;
+  /** The state of that key. With `oidc`, users can sign in only while it is `active`. */
+  keyState: ApiKeyState;
   /** When sign-in was enabled (RFC 3339). */
   createdAt: string;
   /** When the configuration was last changed (RFC 3339). */
@@ -81,7 +86,10 @@ export interface AgentGrant {
   actions: string[] | null;
   /** Only the connections with these ids; null for all of the identity. */
   connections: string[] | null;
-  /** Which calls need the user's approval: all that write, or only those that delete; null for none. */
+  /**
+   * Which calls need the user's approval: all that write, or only those that delete; null for none. The stricter of the
+   * grant's and the sign-in's setting.
+   */
   confirm: "write" | "destructive" | null;
   /** The agent's own description. Only the host of `url` is verified. */
   client: { name: string | null; url: string | null; redirectUri: string };

@@ -160,13 +160,14 @@ impl<P: Ports> AgentContext<'_, P> {
             redirect_uri: &uri,
         };
         let [verifier, nonce] = verifier_and_nonce(cookie, state);
+        let name = endpoint.identity_claim.as_deref().unwrap_or("sub");
         let relying_party = self.relying_party();
-        let claims = relying_party.claims(&registration, parameters, &verifier, &nonce).await;
+        let claims =
+            relying_party.claims(&registration, parameters, [&verifier, &nonce], name).await;
         let claims = match claims {
             Ok(claims) => claims,
             Err(why) => return Ok(Err(why)),
         };
-        let name = endpoint.identity_claim.as_deref().unwrap_or("sub");
         let identity = id_token::identity(&claims, name).map_err(|error| error.to_string());
         Ok(identity.and_then(|identity| match rules::identity(identity) {
             None => Ok(identity.to_owned()),

@@ -9,7 +9,7 @@ use crate::agents::Access;
 use crate::agents::approval;
 use crate::agents::grant::Grant;
 use crate::agents::request::{AgentRequest, Purpose};
-use crate::agents::sign_in::endpoint_url;
+use crate::agents::sign_in::{Endpoint, endpoint_url};
 use crate::agents::statements::{self, CONTINUE_URL_LIFETIME_MS, NewGrant};
 use crate::agents::user_grants::SignedInUser;
 use crate::auth::endpoints::session::new::{lower_case_ids, no_session_secret};
@@ -46,13 +46,16 @@ pub fn list<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
     );
     let mut statements = Statements::default();
     let rows = statements.query::<Grant>(select);
+    let endpoint = statements.query::<Endpoint>(statements::select_for_caller(&context.guard()));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Ok(Handler::render(statements, move |results, _| {
         let mut rows = results.all(rows)?;
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         let next = rows.last().filter(|_| has_more).map(|row| row.id.as_str());
-        Ok(cursor_page(&rows.iter().map(Grant::to_json).collect::<Vec<_>>(), &next))
+        let confirm = results.first(endpoint)?.and_then(|endpoint| endpoint.confirm);
+        let rows: Vec<_> = rows.iter().map(|grant| grant.to_json(confirm)).collect();
+        Ok(cursor_page(&rows, &next))
     }))
 }
 

@@ -77,7 +77,10 @@ pub fn handle<'a>(context: &Context<'a>) -> Result<Handler<'a>, Problem> {
                 .min()
                 .and_then(rfc3339),
             person: person.map(|token| token.restriction.identity.as_str()),
-            restriction,
+            restriction: restriction.map(|view| RestrictionView {
+                confirm: Confirm::stricter(view.confirm, principal.confirm),
+                ..view
+            }),
         };
         Ok(Response::json(json::bytes(&document), NO_STORE))
     }))

@@ -172,7 +172,7 @@ impl<P: Ports> ConsoleContext<'_, P> {
         let parameters = CallbackParameters { code, iss: query.get("iss") };
         let [verifier, nonce] = verifier_and_nonce(cookie, state);
         let relying_party = self.relying_party();
-        match relying_party.claims(&registration, parameters, &verifier, &nonce).await {
+        match relying_party.claims(&registration, parameters, [&verifier, &nonce], "sub").await {
             Ok(claims) => self.finish(&sign_in, &claims, cookie, started.id).await,
             Err(why) => Ok(self.unavailable_page(&sign_in, &why)),
         }

@@ -127,6 +127,7 @@ fn whole_number(value: &Value) -> Option<u64> {
 const MAY_WRITE: &str = "May change or delete data if the action's method is not GET.";
 const ONLY_READS: &str = "You may only read: methods other than GET and HEAD are refused.";
 pub const DESCRIBE_ACTION: &str = "describe_action";
+pub const SEARCH_ACTIONS: &str = "search_actions";
 pub const LIST_CONNECTIONS: &str = "list_connections";
 pub const RUN_ACTION: &str = "run_action";
 /// The arguments of [`RUN_ACTION`] with the action's input: structured, or flat.
@@ -141,7 +142,7 @@ pub const START_CONNECT: &str = "start_connect";
 
 pub const TOOLS: [Tool; 6] = [
     Tool {
-        name: "search_actions",
+        name: SEARCH_ACTIONS,
         title: "Search actions",
         about: "Find which actions of platforms do something, such as sending an email or deleting a contact. Returns the platform, key, title and method of each, the best match first; those of the user's `connected` platforms before others.",
         arguments: &[

@@ -148,6 +148,7 @@ pub fn set(args: &Set) -> Result<()> {
         environment: *environment,
         scopes: Scopes::default(),
         expires_at: None,
+        confirm: None,
     };
     let response =
         put(&context, &principal, &ports).map_err(|problem| problem_message(&problem))?;

@@ -11,6 +11,7 @@ use crate::agents::approval::{
 use crate::agents::sign_in::Endpoint;
 use crate::agents::statements::select_for_caller;
 use crate::auth::Principal;
+use crate::auth::confirm::Confirm;
 use crate::auth::endpoints::session::new::no_session_secret;
 use crate::connect::endpoints::{decrypt_error, encrypt_error};
 use crate::connections::model::ConnectionId;
@@ -152,15 +153,18 @@ pub struct ApprovalRequest<'a> {
 }
 
 /// Whether an action needs the user's approval. `overriding` are the HTTP methods that its input
-/// selects instead of its own.
+/// selects instead of its own. The sign-in's current setting applies to the calls of agents, but not
+/// to an approved call, which the service sends itself.
 pub fn is_needed(
     context: &Context<'_>,
+    principal: &Principal,
     (method, overriding): (Method, &[String]),
     key: &str,
     title: &str,
 ) -> bool {
     let mut methods = overriding.iter().map(String::as_str).chain([method.as_str()]);
-    let confirm = context.caller.limits().confirm;
+    let current = principal.confirm.filter(|_| context.request.header(AGENT).is_some());
+    let confirm = Confirm::stricter(context.caller.limits().confirm, current);
     confirm.is_some_and(|confirm| methods.any(|method| confirm.needs_approval(method, key, title)))
 }
 

@@ -4,6 +4,7 @@ use super::action_response::{RenderedCall, ResponseOptions, render_response};
 use super::download;
 use super::next_page_header::{add_next, may_have_next_page, short_json};
 use crate::auth::Principal;
+use crate::auth::limits::Limits;
 use crate::catalog::reader::Catalog;
 use crate::credentials::request_auth::DEFAULT_ACCEPT;
 use crate::credentials::usable::CredentialsQuery;
@@ -75,6 +76,9 @@ impl ProxyCall<'_> {
         let Self { context, credentials, retries, permit, options } = self;
         let cache = context.service.catalog();
         let request = context.request;
+        // The sign-in for agents may have become stricter since the token was issued.
+        let current = Limits { confirm: principal.confirm, ..Limits::default() };
+        current.permit(&request.method, None).map_err(Problem::limits_exceeded)?;
         let catalog = Catalog::open(cache, ports).await?;
         let usable = credentials.open(context, principal, results, &catalog, ports, false).await?;
         let path = context.argument(1);

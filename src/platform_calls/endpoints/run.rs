@@ -117,7 +117,8 @@ impl RunAction<'_> {
         for method in &built.overriding {
             context.permit(method, named)?;
         }
-        if approval::is_needed(context, (action.method, &built.overriding), key, &title) {
+        let methods = (action.method, built.overriding.as_slice());
+        if approval::is_needed(context, principal, methods, key, &title) {
             // A call that would fail now is not submitted for approval.
             credentials.rows(results)?;
             let request = ApprovalRequest {

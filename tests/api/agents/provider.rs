@@ -6,6 +6,7 @@ use std::rc::Rc;
 use base64ct::{Base64UrlUnpadded, Encoding as _};
 use connector_vault::http::Request;
 use connector_vault::ports::HttpRequest;
+use connector_vault::terms::{Environment, Method, Scope};
 use ring::rand::SystemRandom;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair,
@@ -17,7 +18,7 @@ use super::{
     redirect_target, register, settings,
 };
 use crate::connect::{api_with, pairs, response, send, text, value_of};
-use crate::support::{Api, ORIGIN, body};
+use crate::support::{Api, ORIGIN, as_key, body, with_body};
 
 pub const ISSUER: &str = "https://id.example";
 
@@ -123,7 +124,7 @@ pub fn serve_id_token(api: &Api, token: &str, keys: &[Value]) -> Rc<RefCell<Vec<
 
 /// Starts a sign-in. Returns the browser, the client id, and the parameters of the redirect to the
 /// provider.
-fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
+pub fn at_provider(api: &Api, id: &str) -> (Browser, String, Vec<(String, String)>) {
     let client = register(api, id);
     let browser = Browser::default();
     let (address, query) =
@@ -544,5 +545,90 @@ fn a_sign_in_that_changed_while_the_provider_responded_opens_no_link() {
         api.change_while(&format!("agent-link-{at}"), "https://id.example/token", change);
         let page = browser.open(&api, &callback(&id, &query));
         assert_eq!(page.status, 410, "{change}: {}", text(&page));
+    }
+}
+
+#[test]
+fn the_configuration_shows_that_its_key_has_ended() {
+    let (api, id) = oidc(&json!({}));
+    let agent = sign_in_agent(&api, &id, &Signer::ec());
+    let other = api.env.key("acme", Environment::Test, &Scope::ALL, None);
+    let get = |path: &str| body(&api.send(&as_key(&other, "GET", path)));
+    let shown = get("/v1/agent-sign-in");
+    assert_eq!(shown["keyState"], "active");
+    assert_eq!(get("/v1/agent-grants")["rows"].as_array().unwrap().len(), 1);
+
+    let key_id = shown["keyId"].as_str().unwrap();
+    let expire = "UPDATE api_keys SET expires_at = 1 WHERE id = ?1";
+    api.env.current_database().execute(expire, [key_id]).unwrap();
+    assert_eq!(get("/v1/agent-sign-in")["keyState"], "expired");
+    api.env.revoke(&api.key);
+    let ended = get("/v1/agent-sign-in");
+    assert_eq!((&ended["keyState"], &ended["keyId"]), (&json!("revoked"), &shown["keyId"]));
+    assert_eq!(get("/v1/agent-grants")["rows"], json!([]));
+    assert_eq!(agent.call(&api, &id, "list_connections", &json!({})).status, 401);
+
+    serve(&api);
+    let payload = json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault"});
+    let request = with_body(as_key(&other, "PUT", "/v1/agent-sign-in"), &payload.to_string());
+    let configured = body(&api.send(&request));
+    assert_eq!(configured["keyState"], "active", "{configured}");
+    assert_ne!(configured["keyId"], shown["keyId"]);
+}
+
+#[test]
+fn a_claim_that_the_id_token_lacks_is_read_from_the_userinfo_endpoint() {
+    let user = json!({"sub": "ann", "email": "ann@example.com", "email_verified": true});
+    let other = json!({"sub": "bob", "email": "ann@example.com", "email_verified": true});
+    let unverified = json!({"sub": "ann", "email": "ann@example.com"});
+    let url = "https://id.example/userinfo";
+    for (endpoint, document, expected) in [
+        (url, user.clone(), Ok("ann@example.com")),
+        (url, other, Err("returns another `sub` than the ID token")),
+        (url, unverified, Err("the claim `email_verified` is missing")),
+        (url, json!({"sub": "ann"}), Err("the claim `email` is missing")),
+        (url, json!("a.jwt.x"), Err("does not return a JSON object")),
+        ("https://10.0.0.1/userinfo", user.clone(), Err("`userinfo_endpoint` ")),
+        ("", user, Err("the claim `email` is missing")),
+    ] {
+        let (api, id) = oidc(&json!({"identityClaim": "email"}));
+        api.env.wait(10 * 60_000);
+        let signer = Signer::ec();
+        let (keys, query) = (json!({"keys": [key("k", &signer)]}), RefCell::new(Vec::new()));
+        let token = Rc::new(RefCell::new(String::new()));
+        let mut metadata = discovery();
+        if !endpoint.is_empty() {
+            metadata["userinfo_endpoint"] = json!(endpoint);
+        }
+        let (signed, served) = (Rc::clone(&token), document.clone());
+        *api.env.platform.borrow_mut() = Box::new(move |request| match request.url.as_str() {
+            "https://id.example/.well-known/openid-configuration" => response(200, &metadata),
+            "https://id.example/token" => {
+                response(200, &json!({"access_token": "at", "id_token": *signed.borrow()}))
+            }
+            "https://id.example/keys" => response(200, &keys),
+            "https://id.example/userinfo" => {
+                let sent = ("authorization".to_owned(), "Bearer at".to_owned());
+                assert!(request.method == Method::Get && request.headers.contains(&sent));
+                response(200, &served)
+            }
+            other => panic!("no server for {other}"),
+        });
+        let (browser, _, sent) = at_provider(&api, &id);
+        query.replace(sent);
+        let mut claims = claims(&api, &query.borrow());
+        claims.as_object_mut().unwrap().retain(|name, _| !name.starts_with("email"));
+        token.replace(signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims));
+        let page = browser.open(&api, &callback(&id, &query.borrow()));
+        match expected {
+            Ok(identity) => {
+                assert_eq!(page.status, 200, "{document}: {:?}", page.log);
+                assert!(text(&page).contains(identity));
+            }
+            Err(why) => {
+                let log = page.log.clone().unwrap_or_default();
+                assert!(page.status == 503 && log.contains(why), "{document}: {log}");
+            }
+        }
     }
 }

@@ -24,6 +24,7 @@ fn a_sign_in_keeps_its_endpoint_when_replaced() {
             "endpoint": format!("{ORIGIN}/mcp/{id}"), "type": "app", "issuer": null, "clientId": null, "hasSecret": false,
             "identityClaim": null, "identityType": null, "confirm": null, "url": "https://app.example/agents",
             "redirectUri": format!("{ORIGIN}/mcp/{id}/callback"),
+            "keyId": shown["keyId"], "keyState": "active",
             "createdAt": shown["createdAt"], "updatedAt": shown["updatedAt"],
         })
     );

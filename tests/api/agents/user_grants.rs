@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::provider::{
-    Signer, callback, claims, key, oidc, open_link_at_provider, serve_id_token, sign_in_agent,
+    ISSUER, Signer, at_provider, callback, claims, key, oidc, open_link_at_provider, serve,
+    serve_id_token, sign_in_agent,
 };
 use super::{ALL, Agent, Browser, app, hidden_field, open_grants_page};
 use crate::connect::{self, text};
@@ -150,4 +151,42 @@ fn users_sign_in_to_the_grants_page_at_their_openid_provider() {
     let next = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(next.status, 200, "{}", text(&next));
     assert!(!has_access(&api, &id, &agent));
+}
+
+#[test]
+fn users_see_their_grants_after_the_identity_type_of_the_sign_in_has_changed() {
+    let (api, id) = oidc(&json!({}));
+    let signer = Signer::ec();
+    let agents = [sign_in_agent(&api, &id, &signer), sign_in_agent(&api, &id, &signer)];
+    api.env.wait(1);
+    serve(&api);
+    let payload =
+        json!({"type": "oidc", "issuer": ISSUER, "clientId": "vault", "identityType": "user"});
+    assert_eq!(connect::send(&api, "PUT", "/v1/agent-sign-in", &payload).status, 200);
+    let open = |browser: &Browser, query: &[(String, String)], sub: &str| {
+        let mut claims = claims(&api, query);
+        claims["sub"] = json!(sub);
+        let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
+        serve_id_token(&api, &token, &[key("k", &signer)]);
+        browser.open(&api, &callback(&id, query))
+    };
+    let count = |page: &str| page.matches("name=\"end\"").count();
+
+    let (stranger, query) = open_link_at_provider(&api, &format!("/mcp/{id}/grants"));
+    assert_eq!(count(&text(&open(&stranger, &query, "bob"))), 0);
+    let (browser, query) = open_link_at_provider(&api, &format!("/mcp/{id}/grants"));
+    let page = open(&browser, &query, "ann");
+    assert_eq!(count(&text(&page)), 2);
+    assert_eq!(count(&text(&api.send(&browser.end_first_grant(&id, &page)))), 1);
+    assert_eq!(agents.iter().filter(|agent| has_access(&api, &id, agent)).count(), 1);
+
+    // The consent page lists and ends the other one.
+    let (browser, _, query) = at_provider(&api, &id);
+    let page = open(&browser, &query, "ann");
+    assert_eq!(count(&text(&page)), 1);
+    let fields = [("grant", hidden_field(&page, "grant")), ("end", hidden_field(&page, "end"))];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let decided = browser.decide(&api, &id, &[&fields[..], &[("decision", "decline")]].concat());
+    assert_eq!(decided.status, 303);
+    assert!(!agents.iter().any(|agent| has_access(&api, &id, agent)));
 }

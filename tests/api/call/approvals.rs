@@ -568,3 +568,52 @@ fn an_openid_user_can_only_approve_as_the_same_identity() {
     );
     assert_eq!(browser.open(&approval_fixture.api, &path).status, 410);
 }
+
+#[test]
+fn a_stricter_sign_in_applies_to_existing_grants() {
+    let fixture = approval_fixture_with(&[]);
+    let (api, id) = (&fixture.api, &fixture.id);
+    let runs_at_once = || {
+        json_response(api, 201, r#"{"id":7}"#);
+        fixture.run("createThing", &input())["status"] == 201
+    };
+    let configure = |extra: &Value| {
+        agents::provider::serve(api);
+        let mut payload =
+            json!({"type": "oidc", "issuer": agents::provider::ISSUER, "clientId": "vault"});
+        payload.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        assert_eq!(send(api, "PUT", "/v1/agent-sign-in", &payload).status, 200);
+    };
+    let listed = || body(&api.get("/v1/agent-grants"))["rows"][0]["confirm"].clone();
+    assert!(runs_at_once());
+    assert_eq!(listed(), Value::Null);
+
+    configure(&json!({"confirm": "destructive"}));
+    assert!(runs_at_once());
+    assert_eq!(listed(), "destructive");
+    configure(&json!({"confirm": "write"}));
+    assert_eq!(listed(), "write");
+    json_response(api, 201, r#"{"id":7}"#);
+    sent(api);
+    let (_, url) = fixture.start_pending_call();
+    let arguments = json!({"connection": fixture.connection(), "method": "POST", "path": "x"});
+    let proxied = fixture.agent.call(api, id, "call_platform", &arguments);
+    assert!(text(&proxied).contains("The user must approve each change"), "{}", text(&proxied));
+    assert_eq!(sent(api).len(), 0);
+
+    // The call that the user approves runs, although the sign-in asks for an approval.
+    let signer = agents::provider::Signer::ec();
+    let (browser, query) = agents::provider::open_link_at_provider(api, &url);
+    let claims = agents::provider::claims(api, &query);
+    let token = signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims);
+    agents::provider::serve_id_token(api, &token, &[agents::provider::key("k", &signer)]);
+    let page = browser.open(api, &agents::provider::callback(id, &query));
+    json_response(api, 201, r#"{"id":7}"#);
+    sent(api);
+    let approved = fixture.decide(&browser, &page, "approve");
+    assert!(text(&approved).contains("responded with status 201"), "{}", text(&approved));
+    assert_eq!(sent(api).len(), 1);
+
+    configure(&json!({}));
+    assert!(runs_at_once());
+}

@@ -487,3 +487,77 @@ fn older_releases_reject_tokens_with_limits() {
         assert_eq!(claims(&limited_token(&api, &payload))["v"], version, "{payload}");
     }
 }
+
+#[test]
+fn an_agents_errors_say_how_its_user_can_allow_more() {
+    let action = stored("makeThing", "POST");
+    let settings = [("BASE_URL", ORIGIN)];
+    let api = api_with_platforms(&settings, units(json!({}), &[action], &[]));
+    let configured =
+        send(&api, "PUT", "/v1/agent-sign-in", &json!({"type": "app", "url": agents::APP}));
+    let id = agents::id_of(&body(&configured));
+    let path = acme(&api);
+    let connection = path.rsplit('/').next().unwrap();
+    let how = format!("To allow more, its user ends its access at {ORIGIN}/mcp/{id}/grants");
+    let called = |agent: &Agent, tool: &str, arguments: &Value| {
+        let response = agent.call(&api, &id, tool, arguments);
+        body(&response)["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+    };
+
+    let some = [("access", "write"), ("accounts", "some"), ("platform", "bearer")];
+    let agent = Agent::new(&api, &id, &some);
+    let limit = "limited to the platforms `bearer`";
+    for (tool, arguments) in [
+        ("run_action", json!({"connection": "acme", "key": "makeThing"})),
+        ("describe_action", json!({"platform": "ACME", "key": "makeThing"})),
+        ("search_actions", json!({"query": "make thing", "platform": "acme"})),
+        ("search_actions", json!({"query": "make thing"})),
+        ("call_platform", json!({"connection": "acme", "method": "GET", "path": "x"})),
+        ("list_connections", json!({"platform": "acme"})),
+        ("start_connect", json!({"platform": "acme"})),
+    ] {
+        let returned = called(&agent, tool, &arguments);
+        assert!(returned.contains(limit) && returned.contains(&how), "{tool}: {returned}");
+        let names_hidden = returned.contains("which do not include `acme`");
+        assert_eq!(names_hidden, arguments != json!({"query": "make thing"}), "{returned}");
+        assert!(!returned.contains("whoami"), "{tool}: {returned}");
+    }
+    let unknown = called(&agent, "describe_action", &json!({"platform": "acmee", "key": "x"}));
+    assert!(unknown.contains("The catalog has no platform `acmee`"), "{unknown}");
+
+    // Only the app limits actions and connections.
+    let limited = |limits: &Value| {
+        let client = agents::register(&api, &id);
+        let (browser, page) = agents::open_consent_page(&api, &id, &client, limits);
+        let grant = agents::hidden_field(&page, "grant");
+        let own = [("grant", grant.as_str()), ("decision", "allow")];
+        let decided = browser.decide(&api, &id, &[&own[..], &agents::ALL].concat());
+        let (_, back) = agents::redirect_target(&decided);
+        let code = crate::connect::value_of(&back, "code").unwrap();
+        let tokens = body(&agents::exchange(&api, &id, &client, &code));
+        let access = tokens["access_token"].as_str().unwrap().to_owned();
+        Agent { client, access, refresh: String::new() }
+    };
+    let by_app = "Only the app that set this limit can allow more.";
+    let agent = limited(&json!({"actions": ["acme/listThing"]}));
+    for (tool, arguments) in [
+        ("run_action", json!({"connection": connection, "key": "makeThing"})),
+        ("describe_action", json!({"platform": "acme", "key": "makeThing"})),
+        ("search_actions", json!({"query": "make thing"})),
+    ] {
+        let returned = called(&agent, tool, &arguments);
+        assert!(returned.contains("limited to the actions `acme/listThing`"), "{tool}: {returned}");
+        assert!(returned.contains(by_app) && !returned.contains(&how), "{tool}: {returned}");
+        assert!(!returned.contains("whoami"), "{tool}: {returned}");
+    }
+    let other = "0b9af7c6-7a0b-4f60-a3ad-60a2a9b5b3a1";
+    let agent = limited(&json!({"connections": [other]}));
+    for (tool, arguments) in [
+        ("run_action", json!({"connection": connection, "key": "makeThing"})),
+        ("start_connect", json!({"platform": "acme"})),
+    ] {
+        let returned = called(&agent, tool, &arguments);
+        assert!(returned.contains("limited to some connections"), "{tool}: {returned}");
+        assert!(returned.contains(by_app) && !returned.contains("whoami"), "{tool}: {returned}");
+    }
+}

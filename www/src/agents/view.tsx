@@ -97,15 +97,23 @@ export function AgentsView() {
 }
 
 function SignIn({ signIn, onDisable }: { signIn: AgentSignIn; onDisable: (() => void) | undefined }) {
-  const { endpoint, type, issuer, clientId, identityClaim, redirectUri, url, updatedAt } = signIn;
+  const { endpoint, type, issuer, clientId, identityClaim, redirectUri, url, keyId, keyState, updatedAt } = signIn;
+  const keyEnded = type === "oidc" && keyState !== "active";
   return (
     <section class="card list-card" aria-label="Sign-in">
       <div class="list-card-head">
         <h2>{type === "oidc" ? "Your OpenID provider" : "Your own app"}</h2>
-        <span class="badge dot" data-tone="good">
-          on
+        <span class="badge dot" data-tone={keyEnded ? "bad" : "good"}>
+          {keyEnded ? `key ${keyState}` : "on"}
         </span>
       </div>
+      {keyEnded && (
+        <p class="note" data-tone="bad" role="alert">
+          Users can’t sign in, and their agents have lost access: the key that configured the sign-in{" "}
+          {keyState === "revoked" ? "was revoked" : "has expired"} (<span class="mono">{keyId}</span>). Choose{" "}
+          <strong>Edit sign-in</strong> and save, so that it uses your key. Users then connect their agents again.
+        </p>
+      )}
       <dl class="description-list">
         <dt>Address for agents</dt>
         <CopyableCode text={endpoint} noun="address for agents" />
