@@ -181,6 +181,7 @@ mod tests {
             authorization_endpoint: String::new(),
             token_endpoint: "https://id.example/t".into(),
             jwks_uri: String::new(),
+            userinfo_endpoint: None,
             token_endpoint_auth_methods_supported: methods,
         };
         let sent = |methods: Option<Vec<String>>, client| {
