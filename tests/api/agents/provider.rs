@@ -600,11 +600,11 @@ fn a_claim_that_the_id_token_lacks_is_read_from_the_userinfo_endpoint() {
         if !endpoint.is_empty() {
             metadata["userinfo_endpoint"] = json!(endpoint);
         }
-        let (signed, served) = (Rc::clone(&token), document.clone());
+        let (id_token, served) = (Rc::clone(&token), document.clone());
         *api.env.platform.borrow_mut() = Box::new(move |request| match request.url.as_str() {
             "https://id.example/.well-known/openid-configuration" => response(200, &metadata),
             "https://id.example/token" => {
-                response(200, &json!({"access_token": "at", "id_token": *signed.borrow()}))
+                response(200, &json!({"access_token": "at", "id_token": *id_token.borrow()}))
             }
             "https://id.example/keys" => response(200, &keys),
             "https://id.example/userinfo" => {
