@@ -219,6 +219,16 @@ mod tests {
     use crate::terms::State;
 
     #[test]
+    fn requested_refreshes_wait_for_ten_seconds_or_retry_after() {
+        for (retry_after, retry_at) in
+            [(None, 10_007), (Some(9_999), 10_007), (Some(10_001), 10_008)]
+        {
+            let after = after_failure(FailureHistory::default(), Unavailable, retry_after, 7, 0);
+            assert_eq!(after.retry_at, retry_at, "{retry_after:?}");
+        }
+    }
+
+    #[test]
     fn failures_back_off_and_only_confirmed_refusals_fail() {
         let first = FailureHistory::default();
         let since = |attempts, refused_since| FailureHistory {
@@ -302,12 +312,6 @@ mod tests {
             (with_retry_after.next_attempt_at, with_retry_after.alternative_at),
             (Some(90_000), Some(90_000))
         );
-        for (retry_after, retry_at) in
-            [(None, 10_007), (Some(9_999), 10_007), (Some(10_001), 10_008)]
-        {
-            let after = after_failure(first, Unavailable, retry_after, 7, 0);
-            assert_eq!(after.retry_at, retry_at, "{retry_after:?}");
-        }
         // After an outage of days, the first refusal is not final.
         let mut before = first;
         for (failure, now) in
