@@ -71,7 +71,9 @@ await main(async () => {
     { send },
     { freePort },
     { State, folder },
-  ] = await Promise.all(["alive", "browser", "oidc", "platforms", "http", "server", "workspace"].map(at));
+  ] = await Promise.all(
+    ["connection-lifecycle", "browser", "oidc", "platforms", "http", "server", "workspace"].map(at),
+  );
   const [port, inspectorPort] = [await freePort(), await freePort()];
   const state = new State("soak");
   const args = ["--ip", "127.0.0.1", "--port", port, "--inspector-port", inspectorPort, "--persist-to", state.path];

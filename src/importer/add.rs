@@ -91,7 +91,7 @@ impl AddArgs {
                 ..import.without_documents().job()?
             }
         };
-        // Entries for other platforms of the catalog are no mistakes.
+        // catalog.toml can have entries for other platforms of the catalog.
         if !job.overrides.platforms.is_empty() {
             let details = check::OpenCatalog::new(&folder)?.details()?;
             job.overrides.accept_absent(|name| {

@@ -2067,6 +2067,16 @@ class AgentSignIn(Model):
     """
     Where your app authenticates users; `null` with `oidc`.
     """
+    key_id: str = Field(..., alias='keyId')
+    """
+    The id of the key that configured the sign-in.
+    """
+    key_state: Literal['active', 'expired', 'revoked'] | str = Field(
+        ..., alias='keyState'
+    )
+    """
+    The state of that key. With `oidc`, users can sign in only while it is `active`. To fix a sign-in whose key has ended, configure it again.
+    """
     created_at: AwareDatetime = Field(..., alias='createdAt')
     """
     When sign-in was switched on.
@@ -2114,7 +2124,7 @@ class AgentGrant(Model):
     """
     confirm: str | None = None
     """
-    The calls that the user must approve: `write` or `destructive`; `null` for none.
+    The calls that the user must approve: `write` or `destructive`; `null` for none. The stricter of the grant's and the sign-in's setting.
     """
     client: AgentGrantClient
     created_at: AwareDatetime = Field(..., alias='createdAt')
@@ -3177,6 +3187,7 @@ ConnectAttemptStatus: TypeAlias = Literal["pending", "succeeded", "failed", "exp
 ConnectAttemptErrorCode: TypeAlias = Literal["denied", "account_mismatch", "connection_exists", "connection_not_found", "connection_limit", "client_rejected", "request_rejected", "code_rejected", "platform_unavailable", "invalid_answer", "issuer_mismatch", "changed", "interrupted"] | str
 ImportResultOutcome: TypeAlias = Literal["created", "updated", "unchanged", "skipped", "failed"] | str
 AgentSignInType: TypeAlias = Literal["oidc", "app"] | str
+AgentSignInKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
 Access: TypeAlias = Literal["read", "write"] | str
 ConsoleSignInType: TypeAlias = Literal["oidc", "access"] | str
 ConsoleSignInRolesValue: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "sessions:create", "connections:connect", "credentials:read", "credentials:write", "clients:read", "clients:write", "connections:call", "events:read", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "agents:read", "agents:write", "audit:read", "usage:read", "console:read", "console:write"] | str
@@ -3190,6 +3201,5 @@ EventType: TypeAlias = Literal["connection.created", "connection.updated", "conn
 EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGrant | EventDataWebhook | EventDataOther
 WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
 DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
-ApiKeyState: TypeAlias = Literal["active", "expired", "revoked"] | str
 NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str
 ProblemCode: TypeAlias = Literal["unknown_parameter", "repeated_parameter", "invalid_parameter", "query_too_broad", "invalid_body", "missing_key", "invalid_key", "insufficient_scope", "route_not_found", "platform_not_found", "action_not_found", "connection_not_found", "attempt_not_found", "credentials_not_found", "oauth_client_not_found", "webhook_not_found", "key_not_found", "agent_sign_in_not_found", "agent_grant_not_found", "console_sign_in_not_found", "console_session_not_found", "method_not_allowed", "connection_exists", "connection_failed", "awaiting_cut_over", "credentials_held", "not_checkable", "not_refreshable", "oauth_client_missing", "oauth_client_limit", "connection_limit", "webhook_limit", "webhook_inactive", "key_limit", "key_inactive", "precondition_failed", "body_too_large", "unsupported_media_type", "credentials_rejected", "too_many_requests", "internal", "platform_unreachable", "refresh_failed", "unavailable", "platform_timeout", "vault_full"] | str
