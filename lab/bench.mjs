@@ -29,7 +29,7 @@ import { log, task } from "../scripts/lib/status.mjs";
 const PAGE = join(root, "docs", "benchmarks.md");
 const CHARTS = join(root, "docs", "benchmarks");
 
-/** Runs a script. Returns its output. */
+/** Runs `lab/bench-<name>.mjs` and returns its output. */
 const outputOf = (name) =>
   task(`npm run lab -- bench-${name}`, (detail) =>
     run(process.execPath, [join(root, "lab", `bench-${name}.mjs`)], { detail, timeout: 7_200_000 }),

@@ -22,7 +22,8 @@ await main(async () => {
   await buildNativeCli();
   await buildWorker(tools);
   await buildPackage(tools);
-  // Imported here, because it creates a temporary folder.
+  // Imported only after the arguments are checked and everything is built: loading this module creates a temporary
+  // folder.
   const { schemathesis } = await import("./schemathesis/run.mjs");
   const output = await task(`schemathesis, ${examples} examples of each operation`, (detail) =>
     schemathesis({ examples, seed, detail }),

@@ -35,7 +35,7 @@ const VIEWS = {
     path: "/connections?platform=github",
     then: async (page) => {
       await page.locator("tbody a").first().click();
-      // Until it is loaded, a grey placeholder is shown.
+      // Wait for the connection to load; a grey placeholder is shown until then.
       await page.getByRole("dialog").locator("dl").first().waitFor();
       await page.locator(".skeleton").first().waitFor({ state: "hidden" });
     },

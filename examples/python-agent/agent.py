@@ -44,7 +44,8 @@ def main() -> None:
         sys.exit("VAULT_KEY is not set. The vault's `npm start` prints a key.")
     with ConnectorVault(VAULT_URL, key) as vault:
         connect_account(vault)
-        # The agent gets a token instead of the key: it can use only this user's connections, and only at this platform.
+        # The agent gets a short-lived token instead of the API key. The token only grants access to this user's
+        # connections on this platform.
         session = vault.sessions.create(
             identity=USER,
             platforms=[PLATFORM],

@@ -116,7 +116,7 @@ function errorsOf({ _tag, left, right }) {
   if (_tag === "Right") return texts(right.validations.input);
   const { validation } = left.additional ?? left;
   if (validation) return texts(validation);
-  // Errors about missing example responses do not concern the request.
+  // Prism could not generate a mock response, which says nothing about the request.
   return /NO_RESPONSE|NO_COMPLEX|NOT_ACCEPTABLE|NO_SUCCESS|SCHEMA/i.test(left.type ?? "")
     ? []
     : [`${left.title ?? left}: ${left.detail ?? ""}`];

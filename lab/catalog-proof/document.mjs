@@ -49,7 +49,8 @@ export class Document {
   operation(action) {
     const found = this.operations.get(`${action.method.toLowerCase()} ${action.path}`) ?? [];
     if (found.length < 2) return found[0];
-    // Amazon's protocols have one path for all operations, which fragments distinguish.
+    // Amazon's RPC-style APIs use one path for all operations (their documents add fragments, such as `/#Action=…`), so
+    // match by operation id.
     const key = letters(action.key);
     const ids = ({ operationId = "" }) => [operationId, operationId.replace(/^(GET|POST)_/, "")].map(letters);
     const findOperation = (fits) => found.find(({ operation }) => ids(operation).some(fits));

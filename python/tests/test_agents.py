@@ -26,7 +26,7 @@ from connector_vault.models import Connection
 URL, KEY = os.environ["VAULT_URL"], os.environ["AGENTS_KEY"]
 IDENTITY = "agent@example.com"
 SCOPES = ["catalog:read", "connections:read", "connections:call"]
-# The tool calls of the scripted model, and the expected results.
+# The tool calls that the scripted model makes, in order. `assert_results` checks their results.
 TOOL_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search_actions", {"query": "create a note"}),
     ("describe_action", {"platform": "demo-notes", "key": "createNote"}),

@@ -15,7 +15,7 @@ const VERIFIER_PATTERN = /^[A-Za-z0-9._~-]{43,128}$/;
 const newSecret = (prefix) => `${prefix}_${randomBytes(32).toString("base64url")}`;
 const hashOf = (token) => createHash("sha256").update(token).digest("base64url");
 
-/** An error of RFC 6749, with its `error` code. */
+/** An OAuth error. `code` is the `error` value defined in RFC 6749. */
 export class OAuthError extends Error {
   constructor(code, message) {
     super(message);

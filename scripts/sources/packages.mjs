@@ -1,4 +1,5 @@
-// Documents in packages of npm and PyPI. The registries' clients download the packages; no code in them is run.
+// Reads documents from npm and PyPI packages, downloaded with npm and pip unless already installed. Never runs a
+// package's code.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

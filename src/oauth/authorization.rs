@@ -76,7 +76,7 @@ pub fn authorization_url(
     format!("{address}?{}", pairs.join("&"))
 }
 
-/// The value of the parameter `scope`. Returns `None` without scopes.
+/// The value of the `scope` parameter, or `None` if there are no scopes.
 pub(super) fn scope(oauth: &OAuth2, scopes: &[String]) -> Option<String> {
     // If documentation shows `+`, it is usually an encoded space.
     let separator = if oauth.scope_separator == "+" { " " } else { &oauth.scope_separator };

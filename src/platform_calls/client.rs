@@ -51,7 +51,7 @@ const MAX_RETRY_WAIT_MS: u64 = 20_000;
 pub struct PlatformClient<'a, 'm, P> {
     /// The context of the caller's request.
     pub context: &'a Context<'a>,
-    /// The authorized caller.
+    /// The authenticated caller.
     pub principal: &'a Principal,
     pub ports: &'a Metered<'m, P>,
     pub usable: UsableCredentials,

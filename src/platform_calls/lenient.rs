@@ -206,7 +206,8 @@ fn is_empty(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Whether the schemas require a list, and the value is not a list.
+/// Whether the value should be wrapped in a list: the schemas allow only lists, and the value is
+/// neither a list nor null.
 fn is_only_item(leaves: &Leaves<'_>, value: &Value) -> bool {
     let mut allowed = leaves.schemas.iter().flat_map(|schema| types(schema)).peekable();
     !leaves.allow_anything

@@ -1,5 +1,5 @@
-//! Traits for everything outside the core. The Worker implements them with Cloudflare's
-//! services, and the tests with `SQLite` and memory.
+//! Traits for everything outside the core. The Worker implements them with Cloudflare's services;
+//! the tests, with `SQLite` and in-memory fakes.
 
 mod db;
 mod http;

@@ -85,8 +85,8 @@ mod tests {
         }
     }
 
-    /// The first millisecond outside `jiff`'s range, which ends with the year 9999 in every time
-    /// zone.
+    /// The first millisecond that `jiff` rejects. Its range ends before the end of 9999, so that
+    /// the local time is valid in every time zone.
     const END: u64 = 253_402_207_200_001;
 
     #[test]

@@ -317,7 +317,8 @@ fn a_failed_batch_is_rolled_back() {
     let api = Api::with_catalog();
     let id = create_tagged(&api, "ann");
     let before = api.env.dump();
-    // The last statement of a write reads its outcome.
+    // Fails the batch partway through: after the connection's row is inserted, when its tags are
+    // written.
     api.env.database.execute_batch("CREATE TEMP TRIGGER broken AFTER INSERT ON main.connection_tags BEGIN SELECT RAISE(ABORT, 'D1_ERROR broken at /secret/path'); END").unwrap();
     let mut document = minimal("new");
     document["tags"] = json!(["x"]);

@@ -80,7 +80,7 @@ pub struct TestEnv {
     /// The duration of each batch, in milliseconds.
     pub batch_ms: Cell<u64>,
     pub db_fails: Cell<bool>,
-    /// Faults of the connection to the database in the next batches.
+    /// The faults to inject into the next batches, one per batch.
     pub db_faults: RefCell<VecDeque<DbFault>>,
     /// The number of upcoming value reads that fail.
     pub blob_failures: Cell<u32>,

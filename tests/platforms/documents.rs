@@ -54,7 +54,8 @@ fn discovery(name: &str, resource: &str, method: &Value) -> Value {
     })
 }
 
-/// Google's documents have two paths. The names in `flatPath` are not those of the parameters.
+/// In Google's discovery documents, a method has a `path` and a `flatPath`. The placeholders in
+/// `flatPath` differ from the parameter names.
 #[test]
 fn discovery_paths_have_the_names_of_their_parameters() {
     let case = Case {

@@ -21,7 +21,10 @@ export interface Whoami {
   scopes: Scope[];
   /** When the key or token expires (RFC 3339); null for never. */
   expiresAt: string | null;
-  /** The person who is signed in to the console. Only for a person's token. */
+  /**
+   * The person signed in to the console: their verified email address, or their subject at the provider. Present only
+   * for a console token.
+   */
   person?: string;
   /** The identity whose connections the token can access. */
   identity?: string;

@@ -74,7 +74,7 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// Parses an inflated unit. Returns `None` if the bytes are truncated.
+    /// Parses an inflated unit. Returns `None` if the bytes are truncated or inconsistent.
     pub fn open(bytes: &'a [u8]) -> Option<Self> {
         let parts = StringTable::open(bytes)?;
         let part = |index| StringTable::open(parts.get(index));

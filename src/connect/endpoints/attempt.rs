@@ -1,4 +1,5 @@
-//! `GET /v1/vault/connect/{id}`: the status of a connect attempt. With `wait`, responds as soon as the attempt has ended.
+//! `GET /v1/vault/connect/{id}`: the status of a connect attempt. With `wait`, responds once the
+//! attempt has ended, or after that many seconds.
 
 use serde::Serialize;
 use serde_json::value::RawValue;

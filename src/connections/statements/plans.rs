@@ -219,7 +219,7 @@ impl Sql<'_> {
         self.push(" * ").push(&row.saturating_mul(2).to_string()).push(")")
     }
 
-    /// Adds the cost of the cheapest plan.
+    /// Appends an SQL expression for the cost of the cheapest plan.
     fn min_cost(&mut self, plans: &QueryPlans<'_>) -> &mut Self {
         if let [plan] = plans.candidates.as_slice() {
             return self.cost(plans, *plan);

@@ -329,8 +329,9 @@ async fn read_response<P: Ports>(
     Ok((result, file))
 }
 
-/// Converts a body to JSON: unchanged, as a string, as bytes in base64, or null if empty. The flag
-/// is whether it is in base64.
+/// Converts a body to JSON: JSON stays as it is, other text becomes a string, binary data becomes
+/// an object with base64, and an empty body becomes null. Also returns whether the body was encoded
+/// as base64.
 fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValue>, bool) {
     let raw = |text: String| RawValue::from_string(text).ok();
     let null = || RawValue::NULL.to_owned();

@@ -256,7 +256,7 @@ pub fn open_consent_page(api: &Api, id: &str, client: &str, extra: &Value) -> (B
     (browser, page)
 }
 
-/// A user consents. Returns the code.
+/// Submits the consent form as the user, with `fields` added. Returns the authorization code.
 pub fn consent_code(api: &Api, id: &str, client: &str, fields: &[(&str, &str)]) -> String {
     let (browser, page) = open_consent_page(api, id, client, &json!({}));
     let grant = hidden_field(&page, "grant");

@@ -353,7 +353,7 @@ fn is_documented_error(
     }
 }
 
-/// The secrets in a response or the log.
+/// Describes each secret in the log, and each internal detail in a 5xx response.
 fn leaks(api: &Api, response: &Response) -> Vec<String> {
     let mut found = Vec::new();
     let log = response.log.as_deref().unwrap_or_default();

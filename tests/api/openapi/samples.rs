@@ -72,7 +72,8 @@ fn successful_response(endpoint: Keyed) -> Response {
     response
 }
 
-/// The other successful responses, in the order of their descriptions.
+/// The successful responses besides [`successful_response`], in the order in which
+/// `openapi::endpoint_doc::others` describes them.
 fn other_responses(endpoint: Keyed) -> Vec<Response> {
     let fixture = Fixture::new();
     let send = |request: &Request| fixture.api.send(request);

@@ -180,7 +180,8 @@ export function connectWebhooks(fixture) {
     proof("an event is delivered even if the service is killed before the delivery", async () => {
       receiver.respond = (_, response) => response.writeHead(204).end();
       const { id, secret } = await vault.webhooks.create({ url: receiver.url });
-      // Without the claim, which is an update of its row, a delivery is not sent.
+      // A delivery is sent only after its row has been updated to claim it. This trigger blocks the claim, so the
+      // delivery stays unsent.
       const stop =
         "CREATE TRIGGER nothing_is_taken BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'not now'); END";
       await fixture.database.prepare(stop).run();

@@ -15,7 +15,10 @@ const CLIENT_SECRET = "a-secret_of.the~second-app-7Qx";
 secrets.add(CLIENT_SECRET);
 export const SECOND_CLIENT = { clientId: "second.app", clientSecret: CLIENT_SECRET, scopes: ["read", "write"] };
 
-/** The platforms of this server: with Basic authentication and PKCE, and with client credentials. */
+/**
+ * The platforms of this server: client authentication with Basic and PKCE, client authentication in the body, and the
+ * client-credentials grant.
+ */
 export function secondPlatforms(origin) {
   const ends = { tokenUrl: `${origin}/token`, revocationUrl: `${origin}/revoke` };
   const users = { ...ends, authorizationUrl: `${origin}/authorize` };

@@ -35,7 +35,8 @@ const PAGE = `<!doctype html>
 <script type="module">
   import { ConnectorVault } from "/connector-vault.mjs";
   const { base, token, ...options } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-  // Users are sent back to the page's address, including its query.
+  // Remove the fragment, which holds the token: by default users return to location.href, and the page must then load
+  // without it.
   history.replaceState(null, "", location.pathname + location.search);
   // Without base, the user has returned from the window.
   const vault = base && new ConnectorVault({ baseUrl: base, secret: async () => token });

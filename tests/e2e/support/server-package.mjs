@@ -15,7 +15,8 @@ function closure(packages, names) {
       const entry = packages[path];
       if (!entry && place !== "") continue;
       if (!entry || needed.has(path)) return;
-      // The checkout marks these packages as development dependencies.
+      // Drop the dev flags: these packages are development dependencies in the checkout's lockfile, but runtime
+      // dependencies here.
       const { dev: _dev, devOptional: _either, ...own } = entry;
       needed.set(path, own);
       for (const next of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) visit(next, path);

@@ -18,7 +18,7 @@ export interface Tab {
   secret(): string | undefined;
   /** Whether the user has signed out and not signed in again. */
   isSignedOut(): boolean;
-  /** Called when another tab has a session. */
+  /** Called when another tab signs in, or resumes after being frozen. */
   onSession(): void;
   /** Called when another tab signs out. */
   onSignedOut(): void;
