@@ -6,18 +6,19 @@ import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/conso
 import { expectHidden } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** Asserts that the page has stored only the confirmed identity and the number of the step. */
-async function expectNothingStored(page) {
+/** Asserts that the page has stored only the confirmed identity, the number of the step and the app's branding. */
+async function expectNothingElseStored(page) {
   const stored = await page.evaluate(async () => [
     localStorage.length,
-    Object.keys(sessionStorage).filter((name) => name !== "connect-confirmed").length,
+    Object.keys(sessionStorage).filter((name) => !["connect-app", "connect-confirmed"].includes(name)).length,
     document.cookie,
     (await indexedDB.databases()).length,
     (await caches.keys()).length,
     // The number of the current step.
     typeof history.state,
+    Object.keys(JSON.parse(sessionStorage.getItem("connect-app") ?? "{}")).sort(),
   ]);
-  assert.deepEqual(stored, [0, 0, "", 0, 0, "number"]);
+  assert.deepEqual(stored, [0, 0, "", 0, 0, "number", ["color", "logoUrl", "name", "url"]]);
 }
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */
@@ -61,7 +62,7 @@ export function connectEnteredCredentials(fixture) {
         await expectFocus(heading(page, "Keyed is connected"));
         await expectHidden(page, token);
         await expectHidden(page, `........${apiKey}`);
-        await expectNothingStored(page);
+        await expectNothingElseStored(page);
         const loaded = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
         assert.deepEqual(
           loaded.filter((name) => name.includes(".wasm")),
