@@ -72,7 +72,7 @@ fn successful_response(endpoint: Keyed) -> Response {
     response
 }
 
-/// The successful responses besides [`successful_response`], in the order in which
+/// The successful responses other than [`successful_response`], in the order in which
 /// `openapi::endpoint_doc::others` describes them.
 fn other_responses(endpoint: Keyed) -> Vec<Response> {
     let fixture = Fixture::new();
