@@ -129,7 +129,7 @@ pub fn check_action(text: &str) -> Option<&'static str> {
         && (stars == 0 || stars == 1 && key.ends_with('*'))
         && !key.contains([',', '\n']);
     (!is_valid).then_some(
-        "must be `platform/key` or `platform/prefix*`, without commas, such as `github/issues-list` or `github/issues-*`",
+        "must be `platform/key` or `platform/prefix*`, without commas, such as `github/issuesList` or `github/issues*`",
     )
 }
 
