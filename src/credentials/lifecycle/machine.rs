@@ -8,8 +8,6 @@ use crate::terms::State;
 
 /// The backoff after consecutive failures, in milliseconds. The last value repeats.
 pub const BACKOFF_MS: [u64; 5] = [60_000, 300_000, 900_000, 3_600_000, 21_600_000];
-/// The minimum time between a failure and a refresh that a caller requests, in milliseconds.
-pub const MIN_RETRY_MS: u64 = 10_000;
 /// The minimum time between a refusal and the second one that fails the connection, in
 /// milliseconds. Some platforms refuse a valid token once.
 pub const CONFIRMATION_MS: u64 = 60_000;
@@ -194,7 +192,7 @@ pub fn after_failure(
         refused_since,
         next_attempt_at: at(jitter),
         alternative_at: at(jitter.wrapping_add(128)),
-        retry_at: now.saturating_add(MIN_RETRY_MS.max(retry_after_ms.unwrap_or(0))),
+        retry_at: now.saturating_add(retry_after_ms.unwrap_or(0)),
     }
 }
 
@@ -219,10 +217,8 @@ mod tests {
     use crate::terms::State;
 
     #[test]
-    fn requested_refreshes_wait_for_ten_seconds_or_retry_after() {
-        for (retry_after, retry_at) in
-            [(None, 10_007), (Some(9_999), 10_007), (Some(10_001), 10_008)]
-        {
+    fn requested_refreshes_wait_for_retry_after() {
+        for (retry_after, retry_at) in [(None, 7), (Some(9_999), 10_006)] {
             let after = after_failure(FailureHistory::default(), Unavailable, retry_after, 7, 0);
             assert_eq!(after.retry_at, retry_at, "{retry_after:?}");
         }

@@ -156,13 +156,13 @@ fn a_removed_auth_method_is_not_refreshed() {
 }
 
 #[test]
-fn a_requested_refresh_waits_only_briefly_or_for_the_platforms_retry_after() {
-    for (retry_after, wait_ms) in [(None, 10_000), (Some("9"), 10_000), (Some("3600"), HOUR)] {
+fn a_requested_refresh_waits_for_the_platforms_retry_after() {
+    for (retry_after, wait_ms) in [("9", 9_000), ("3600", HOUR)] {
         let (api, path) = api_with_connection();
         let refreshed = format!("{path}/credentials?refresh=true");
         *api.env.platform.borrow_mut() = Box::new(move |_| {
             let mut busy = response(429, &json!({}))?;
-            busy.headers.extend(retry_after.map(|wait| ("retry-after".into(), wait.into())));
+            busy.headers.extend([("retry-after".into(), retry_after.into())]);
             Ok(busy)
         });
         assert_eq!(api.get(&refreshed).status, 503);
@@ -172,7 +172,7 @@ fn a_requested_refresh_waits_only_briefly_or_for_the_platforms_retry_after() {
             let refusal = api.get(&refreshed);
             let left = (wait_ms - elapsed).div_ceil(1000).to_string();
             assert_eq!((refusal.status, &body(&refusal)["code"]), (503, &json!("refresh_failed")));
-            assert_eq!(refusal.header("retry-after"), Some(left.as_str()), "{retry_after:?}");
+            assert_eq!(refusal.header("retry-after"), Some(left.as_str()), "{retry_after}");
         }
         assert_eq!(api.env.sent.borrow().len(), 1);
         assert_eq!(body(&api.get(&format!("{path}/status"))), attempted);
