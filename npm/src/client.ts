@@ -100,7 +100,7 @@ export class ConnectorVault {
 
   /**
    * Sends a request to the platform of a connection, like `fetch`. The service adds the credentials. Returns the
-   * platform's response, whatever its status, and streams both bodies. The service follows redirects within one origin
+   * platform's response, even if it is an error, and streams both bodies. The service follows redirects within one origin
    * only; the target of any other redirect is in the header `x-platform-location`. Needs the scope `connections:call`.
    * The call is never retried, and `timeoutMs` does not apply: use `signal`.
    *

@@ -128,17 +128,15 @@ impl Refresh<'_> {
         ports: &Metered<'_, P>,
     ) -> Result<OpenedRow, Problem> {
         let (request, now) = (self.request, self.now);
-        if row.awaits_cut_over() {
-            if self.can_use(&row, now) || self.trigger == RefreshTrigger::Check {
-                return Ok((row, credentials));
-            }
-            return Err(awaiting_cut_over(&row, now));
-        }
-        if let Some(next) = self.waits_until(&row) {
-            if self.can_use(&row, now) || self.trigger == RefreshTrigger::Check {
-                return Ok((row, credentials));
-            }
-            return Err(refresh_failed(row.reason_code.as_deref(), Some(next), now));
+        let refusal = if row.awaits_cut_over() {
+            Some(awaiting_cut_over(&row, now))
+        } else {
+            let next = self.waits_until(&row);
+            next.map(|next| refresh_failed(row.reason_code.as_deref(), Some(next), now))
+        };
+        if let Some(problem) = refusal {
+            let keeps = self.can_use(&row, now) || self.trigger == RefreshTrigger::Check;
+            return if keeps { Ok((row, credentials)) } else { Err(problem) };
         }
 
         // The lease begins now, not with the request, which may have waited for storage since.

@@ -11,7 +11,7 @@ use super::connect_facts::{self, ConnectFacts};
 use super::source::read_text;
 use super::{category, image, platform, text};
 use crate::catalog::model::Status;
-use crate::util::nearest::nearest;
+use crate::util::nearest::suggestion;
 
 /// The overrides of a platform. Omitted fields leave the document's values unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -167,12 +167,6 @@ impl Overrides {
         }
         Ok((paired, absent))
     }
-}
-
-/// The end of a message that suggests the most similar name. Empty if no name is similar.
-fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let near = nearest(name, known, 1).concat();
-    if near.is_empty() { near } else { format!("; did you mean `{near}`?") }
 }
 
 /// Converts a byte offset to a line and a column, both starting at 1.

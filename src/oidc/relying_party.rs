@@ -117,7 +117,7 @@ impl<P: Ports> RelyingParty<'_, P> {
 
     /// Returns the claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3) for a user
     /// whose ID token has the subject `sub`.
-    pub async fn userinfo(
+    async fn userinfo(
         &self,
         url: &str,
         access_token: &str,

@@ -21,12 +21,12 @@ pub async fn is_token_expired(
     response: &StreamingResponse,
     rejected_when: Option<&RejectedWhen>,
 ) -> bool {
-    let is_json = || is_json(&essence(response.header("content-type").unwrap_or_default()));
     if response.status == 401 {
         return true;
     }
     let can_report_expiry = matches!(response.status, 400 | 403);
-    if !(can_report_expiry || rejected_when.is_some()) || !is_json() {
+    let media_type = essence(response.header("content-type").unwrap_or_default());
+    if !(can_report_expiry || rejected_when.is_some()) || !is_json(&media_type) {
         return false;
     }
     let Some(copy) = ports.copy(&response.body) else { return false };

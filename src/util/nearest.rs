@@ -30,6 +30,12 @@ pub fn nearest<'a>(
     nearest_of(name, &mut || known.next(), limit)
 }
 
+/// The end of a message that suggests the most similar name. Empty if no name is similar.
+pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let near = nearest(name, known, 1).concat();
+    if near.is_empty() { near } else { format!("; did you mean `{near}`?") }
+}
+
 /// The part of [`nearest`] that does not depend on the type of the iterator, so that it is compiled
 /// only once. The iterator is passed as a closure, because a `dyn Iterator` would include the code
 /// of all its methods.

@@ -61,7 +61,7 @@ fn steps(commands: &[String]) -> Vec<Step> {
 }
 
 /// Exports the tables of the current database that a command names. Like D1, in the order in which
-/// the database stores the tables, whatever the order of the options.
+/// the database stores the tables, regardless of the order of the options.
 fn export(env: &TestEnv, command: &str) -> Vec<String> {
     let named = values(command, "table");
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rootpage";

@@ -25,6 +25,21 @@ fn action_input(name: &str, document: &str, platform: &str, action: &str) -> Val
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// A document with these schemas and methods.
+fn acme_document(schemas: &Value, methods: &Value) -> Value {
+    json!({
+        "kind": "discovery#restDescription",
+        "name": "acme",
+        "version": "v2",
+        "title": "Acme API",
+        "ownerDomain": "acme.example",
+        "rootUrl": "https://acme.example/",
+        "servicePath": "acme/v2/",
+        "schemas": schemas,
+        "methods": methods,
+    })
+}
+
 #[test]
 fn discovery_methods_become_actions_of_the_platform() {
     let (summary, platforms) = import_sources(&[LIBRARY], LicenceFilter::Any, "");
@@ -97,15 +112,7 @@ fn multi_segment_parameter_becomes_one_per_segment() {
 
 #[test]
 fn parses_defaults_and_repeated_parameters() {
-    let document = json!({
-        "kind": "discovery#restDescription",
-        "name": "acme",
-        "version": "v2",
-        "title": "Acme API",
-        "ownerDomain": "acme.example",
-        "rootUrl": "https://acme.example/",
-        "servicePath": "acme/v2/",
-        "schemas": {
+    let schemas = json!({
             "Thing": {
                 "id": "Thing",
                 "type": "object",
@@ -115,8 +122,8 @@ fn parses_defaults_and_repeated_parameters() {
                     "more": { "type": "object", "additionalProperties": { "$ref": "Thing" } },
                 },
             },
-        },
-        "methods": {
+    });
+    let methods = json!({
             "find": {
                 "id": "acme.find",
                 "path": "things/{id}",
@@ -131,8 +138,8 @@ fn parses_defaults_and_repeated_parameters() {
                 "request": { "$ref": "Thing" },
                 "response": { "$ref": "Thing" },
             },
-        },
     });
+    let document = acme_document(&schemas, &methods);
     let source = folder("discovery-values").join("acme.json");
     fs::write(&source, document.to_string()).unwrap();
     let action = action_input("discovery-values-out", source.to_str().unwrap(), "acme", "acmeFind");
@@ -149,27 +156,19 @@ fn parses_defaults_and_repeated_parameters() {
 
 #[test]
 fn an_item_of_a_list_of_itself_is_wrapped_once() {
-    let document = json!({
-        "kind": "discovery#restDescription",
-        "name": "acme",
-        "version": "v2",
-        "title": "Acme API",
-        "ownerDomain": "acme.example",
-        "rootUrl": "https://acme.example/",
-        "servicePath": "acme/v2/",
-        "schemas": {
+    let schemas = json!({
             "Nest": { "id": "Nest", "type": "array", "items": { "$ref": "Nest" } },
             "Thing": { "id": "Thing", "type": "object", "properties": { "nest": { "$ref": "Nest" } } },
-        },
-        "methods": {
+    });
+    let methods = json!({
             "put": {
                 "id": "acme.put",
                 "path": "things",
                 "httpMethod": "POST",
                 "request": { "$ref": "Thing" },
             },
-        },
     });
+    let document = acme_document(&schemas, &methods);
     let source = folder("discovery-nest").join("acme.json");
     fs::write(&source, document.to_string()).unwrap();
     let action = action_input("discovery-nest-out", source.to_str().unwrap(), "acme", "acmePut");

@@ -242,7 +242,7 @@ export class PagedList<Row> implements List<Row> {
 
 /**
  * Returns the filters of the next page, or undefined if there is none. Also returns undefined after an empty page,
- * whatever its counts are, and after a page that a proxy returned twice, so that a loop over all rows always ends.
+ * regardless of its counts, and after a page that a proxy returned twice, so that a loop over all rows always ends.
  */
 function getNextFilters(
   { rows, pages, page }: Envelope<unknown>,

@@ -142,7 +142,7 @@ export interface Actions {
   ): Promise<ActionDetail & { responses: ActionResponse[] }>;
   get(platform: string, key: string, query?: ActionQuery, options?: CallOptions): Promise<ActionDetail>;
   /**
-   * Runs an action as a connected account. Returns the platform's response, whatever its status. Never retried.
+   * Runs an action as a connected account. Returns the platform's response, including error responses. Never retried.
    *
    * @throws {ValidationError} if the input is not valid for the action; `errors` lists all errors
    * @throws {ServerError} if the platform can't be reached, or does not respond in time

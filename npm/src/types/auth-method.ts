@@ -22,7 +22,7 @@ export interface VerifyRequest extends PlatformRequest {
   /** The statuses that mean that the credentials are invalid. All other statuses except 2xx are inconclusive. */
   rejected: number[];
   /**
-   * Response content that means that the credentials are invalid, whatever the status; null if there is none. An array
+   * Response content that means that the credentials are invalid, with any status; null if there is none. An array
    * in `value` lists alternatives.
    */
   rejectedWhen: { pointer: string; value: unknown } | null;

@@ -10,7 +10,7 @@ use crate::importer::paths::PathFilter;
 use crate::importer::shipped_files::shipped_path;
 use crate::importer::source::read_text;
 use crate::importer::{platform, text};
-use crate::util::nearest::nearest;
+use crate::util::nearest::suggestion;
 
 /// The folder of the documents that are part of this project.
 const OWN_DOCUMENTS: &str = "documents";
@@ -128,13 +128,8 @@ impl SourceList {
     pub fn select<'a>(&'a self, names: &[String]) -> Result<Vec<(&'a str, &'a Source)>> {
         for name in names {
             if !self.0.contains_key(name) {
-                let suggestion = nearest(name, self.0.keys().map(String::as_str), 1);
-                let suggestion =
-                    suggestion.first().map(|suggestion| format!("; did you mean `{suggestion}`?"));
-                bail!(
-                    "there is no source of the platform `{name}`{}",
-                    suggestion.unwrap_or_default()
-                );
+                let suggestion = suggestion(name, self.0.keys().map(String::as_str));
+                bail!("there is no source of the platform `{name}`{suggestion}");
             }
         }
         let all = self.0.iter().map(|(name, source)| (name.as_str(), source));

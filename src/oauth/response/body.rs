@@ -8,7 +8,7 @@ use crate::oauth::error::{is_code, is_known};
 use crate::util::collect::by_insertion;
 use crate::util::percent::decode_form;
 
-/// Parses JSON or a form, whatever the content type. Some servers wrap the object in an array, or
+/// Parses JSON or a form, regardless of the content type. Some servers wrap the object in an array, or
 /// its JSON in a string.
 pub fn parse(text: &str) -> Option<Value> {
     let text = text.trim();
@@ -42,7 +42,7 @@ pub fn plain_text(text: &str) -> Option<&str> {
     is_words.then_some(text)
 }
 
-/// Whether a body contains an error, whatever the status.
+/// Whether a body contains an error, regardless of the status.
 pub fn has_error(body: &Value) -> bool {
     let is_error = |name: &str| match body.get(name) {
         Some(Value::String(text)) => !text.is_empty(),

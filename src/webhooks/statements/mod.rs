@@ -240,7 +240,7 @@ fn push_remaining(sql: &mut Sql<'_>, id: &str, limit: u64) {
     sql.push(" AND state = 'pending'))");
 }
 
-/// Makes events due again, whatever the state of their deliveries. New events have the due time 0,
+/// Makes events due again, regardless of the state of their deliveries. New events have the due time 0,
 /// so they are delivered first.
 pub fn replay(guard: &Guard<'_>, id: &str, replay: Replay, now: u64) -> Statement {
     let mut sql = Sql::new(guard);

@@ -123,7 +123,7 @@ fn an_action_runs_with_validated_input() {
         String::from_utf8_lossy(&requests[0].body),
         r#"{"name":"é","size":1.0,"parts":[{"name":"p"}]}"#
     );
-    // The platform's response is returned whatever its status.
+    // The platform's response is returned, including error responses.
     json_response(&api, 422, r#"{"error":"no"}"#);
     let response = run(&api, &path, "getThing", r#"{"path":{"id":1}}"#);
     assert_eq!(

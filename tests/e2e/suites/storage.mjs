@@ -163,7 +163,7 @@ export function storage(fixture) {
     });
   });
 
-  /** Asserts that the response is a page of a catalog list, whatever its rows. Returns its entity tag. */
+  /** Asserts that the response is a page of a catalog list, regardless of its rows. Returns its entity tag. */
   function expectAny(response) {
     assert.equal(response.status, 200, response.text);
     expectPage(response);
