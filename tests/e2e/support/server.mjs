@@ -1,6 +1,6 @@
 // The service on the real runtime, with a storage folder: the Worker on Miniflare, or `wrangler dev`.
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -51,12 +51,22 @@ export function wranglerLogs() {
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
 }
 
+// Below the ports that Linux and macOS assign to outgoing connections. A port that the system assigns could be taken again by such
+// a connection before the started program listens.
+const PORTS = { first: 20_000, end: 32_768 };
+
+const isFree = (port) =>
+  new Promise((done) => {
+    const probe = createServer().once("error", () => done(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => done(true)));
+  });
+
+/** Returns a free port, chosen at random, because several test processes choose at the same time. */
 export async function freePort() {
-  const probe = createServer();
-  await new Promise((done, fail) => probe.once("error", fail).listen(0, "127.0.0.1", done));
-  const { port } = probe.address();
-  await new Promise((done) => probe.close(done));
-  return port;
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.end);
+    if (await isFree(port)) return port;
+  }
 }
 
 /**
