@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::json_cursor::Cursor;
 use crate::util::json;
+use crate::util::sort::sort;
 
 /// The default limit of a response to an agent, in bytes: about 6,000 tokens.
 pub const AGENT_BYTES: u64 = 24_000;
@@ -50,7 +51,7 @@ pub fn selected(json: &str, pointers: &[String]) -> String {
         .iter()
         .map(|pointer| pointer.split('/').skip(1).take(MAX_STEPS).map(step).collect())
         .collect();
-    paths.sort_unstable();
+    sort(&mut paths);
     paths.dedup();
     let paths: Vec<&[String]> = paths.iter().map(Vec::as_slice).collect();
     let mut text = String::new();
@@ -266,7 +267,7 @@ impl CutState<'_> {
         });
         // Do not cut short values. Long values share the remaining budget.
         let mut lengths: Vec<usize> = kept.iter().map(|(_, value)| value.len()).collect();
-        lengths.sort_unstable();
+        sort(&mut lengths);
         let mut remaining = budget.saturating_sub(fixed_len);
         let mut share = remaining;
         for (index, length) in lengths.iter().enumerate() {

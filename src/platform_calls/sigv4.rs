@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use crate::auth::key::KeyHash;
 use crate::auth::mac::mac;
 use crate::util::percent::{decode, encode};
+use crate::util::sort::{sort, sort_by};
 
 /// The placeholder for the hash of a body that is not known in advance. Amazon S3 accepts it over `https`.
 pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
@@ -123,7 +124,7 @@ impl Signer<'_> {
         let default_port = if address.starts_with("https:") { ":443" } else { ":80" };
         let host = host.strip_suffix(default_port).unwrap_or(host).to_ascii_lowercase();
         let mut signed = [signed, &[("host", &host)]].concat();
-        signed.sort_by_key(|(name, _)| *name);
+        sort_by(&mut signed, |a, b| a.0.cmp(b.0));
         let mut names = String::new();
         let mut lines = String::new();
         for (name, value) in signed {
@@ -174,7 +175,7 @@ impl Signer<'_> {
 fn canonical_query(query: &str) -> String {
     let mut pairs: Vec<_> =
         pairs(query).map(|(name, value)| (name, value.unwrap_or_default())).collect();
-    pairs.sort_unstable();
+    sort(&mut pairs);
     let pairs = pairs.into_iter().map(|(name, value)| format!("{name}={value}"));
     pairs.collect::<Vec<_>>().join("&")
 }

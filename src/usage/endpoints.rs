@@ -12,6 +12,7 @@ use crate::storage::transaction::Statements;
 use crate::terms::UsageGroup;
 use crate::util::json;
 use crate::util::rfc3339;
+use crate::util::sort::sort_by;
 
 /// The number of days to report if `from` is missing, including the last day.
 const DEFAULT_DAYS: u64 = 30;
@@ -66,7 +67,7 @@ fn view<'a>(filter: &UsageFilter, rows: &'a [UsageRow]) -> UsageView<'a> {
     let returned = rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.requests));
     let mut views: Vec<RowView<'_>> = rows.iter().map(UsageRow::view).collect();
     // Sorts by day. Within a day, the largest row remains first.
-    views.sort_by(|a, b| a.day.cmp(&b.day));
+    sort_by(&mut views, |a, b| a.day.cmp(&b.day));
     let rest = requests.saturating_sub(returned);
     if rest > 0 {
         views.push(RowView { other: true, requests: rest, ..RowView::default() });

@@ -12,3 +12,4 @@ pub mod nfc;
 pub mod patterns;
 pub mod percent;
 pub mod rfc3339;
+pub mod sort;

@@ -31,6 +31,7 @@ use crate::ports::StorageError;
 use crate::terms::Method;
 use crate::util::name_set::Names;
 use crate::util::nearest::typo_ratio;
+use crate::util::sort::sort_by;
 
 /// The size of a row's features, in bytes.
 pub const FEATURE_BYTES: usize = 3;
@@ -220,7 +221,7 @@ impl<'a> Vocabulary<'a> {
             let words = words.take_while(|index| has_prefix(block.words.get(*index)));
             candidates.extend(words.map(|index| block.postings.get(index)));
         }
-        candidates.sort_by_key(|postings| std::cmp::Reverse(postings.len()));
+        sort_by(&mut candidates, |a, b| b.len().cmp(&a.len()));
         Ok(candidates.into_iter().take(limit).filter_map(Postings::open).collect())
     }
 
@@ -257,7 +258,7 @@ impl<'a> Vocabulary<'a> {
                 }
             }
         }
-        candidates.sort_unstable_by(|a, b| b.cmp(a));
+        sort_by(&mut candidates, |a, b| b.cmp(a));
         let texts =
             candidates.into_iter().take(limit).map(|(.., indexed_word)| indexed_word.to_vec());
         Ok(texts.filter_map(|indexed_word| String::from_utf8(indexed_word).ok()).collect())

@@ -6,6 +6,7 @@ use super::layout::{StringTable, read_number};
 use super::section::{REF_BYTES, SectionRef};
 use super::stored::SegmentId;
 use crate::util::crc32::crc32;
+use crate::util::sort::sort;
 
 /// The content of a part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +160,7 @@ impl ListRef {
                 part_indexes.push(index);
             }
         }
-        part_indexes.sort_unstable();
+        sort(&mut part_indexes);
         part_indexes
             .iter()
             .flat_map(|index| self.select_parts(&[], *index..index.saturating_add(1)))

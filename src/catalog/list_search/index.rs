@@ -22,6 +22,7 @@ use crate::catalog::format::layout::{first_where, read_number};
 use crate::catalog::format::list::{List, Role};
 use crate::catalog::format::section::Section;
 use crate::ports::StorageError;
+use crate::util::sort::sort_by;
 
 /// The size of the rank in an entry, in bits.
 const RANK_BITS: u32 = 3;
@@ -77,7 +78,10 @@ impl<'a> Index<'a> {
             words.push((word, occurrences));
         }
         // Rarest word first. Words of the field that all rows share come last.
-        words.sort_by_key(|(word, occurrences)| (word.shared_rank != ABSENT, occurrences.len()));
+        sort_by(&mut words, |(word, occurrences), (other, others)| {
+            let is_shared = |word: &Word| word.shared_rank != ABSENT;
+            is_shared(word).cmp(&is_shared(other)).then(occurrences.len().cmp(&others.len()))
+        });
         let mut words = words.into_iter();
         let Some((word, rarest)) = words.next() else { return Ok(Vec::new()) };
         let mut rows = self.rows(word.shared_rank, &rarest)?;

@@ -27,6 +27,7 @@ use crate::catalog::row::{NEEDS_CLIENT, RowFields, RowKind};
 use crate::ports::{Blobs, Clock, StorageError};
 use crate::util::json;
 use crate::util::name_set::Names;
+use crate::util::sort::{sort, sort_by};
 
 #[derive(Debug)]
 pub struct Page {
@@ -106,7 +107,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
                 matches.push((rank, fields.title, fields.key, json));
             }
         }
-        matches.sort_unstable();
+        sort(&mut matches);
         matches.dedup();
         let page = matches.get(positions(matches.len())).unwrap_or_default();
         let rows: Vec<&[u8]> = page.iter().map(|(_, _, _, json)| json.as_slice()).collect();
@@ -146,7 +147,7 @@ impl<'a, P: Blobs + Clock> Catalog<'a, P> {
                 parts.push(part);
             }
         }
-        parts.sort_by_key(|part| part.first);
+        sort_by(&mut parts, |a, b| a.first.cmp(&b.first));
         let loaded = self.load(parts, list.clone(), RowKind::Connector).await?;
         let mut rows_with_client = BTreeSet::new();
         for (_, fields, json) in &with_client {

@@ -11,6 +11,7 @@ use crate::http::message::Response;
 use crate::http::problem::Problem;
 use crate::ports::{Db, Ports, all_rows, is_recent};
 use crate::texts::connect;
+use crate::util::sort::sort;
 
 /// The lifetime of cached start URLs, in milliseconds.
 const START_URLS_TTL_MS: u64 = 60 * 1000;
@@ -42,7 +43,7 @@ impl<P: Ports> BrowserContext<'_, P> {
             .all(|start| Some(&start.account) == start_urls.first().map(|first| &first.account))
         {
             let mut urls: Vec<&str> = start_urls.iter().map(|start| start.url.as_str()).collect();
-            urls.sort_unstable();
+            sort(&mut urls);
             urls.dedup();
             let is_one = urls.len() == 1;
             for url in urls {
