@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::details::import_details;
+use super::details::{action_details, import_details};
+use super::support::import_documents;
 
 /// Imports an operation whose body has this media type and schema. Returns the body.
 fn body(name: &str, version: &str, media: &str, content: &str) -> Value {
@@ -56,5 +57,32 @@ fn preserves_the_encoding_of_members() {
         let content = format!("{{schema: {{properties: {{a: {{type: array, items: {{}}}}}}}}, encoding: {{a: {encoding}}}}}");
         let response = body(&format!("members-{at}"), "openapi: 3.0.0", media, &content);
         assert_eq!(response["requestBody"]["encoding"]["a"], expected, "{media} {encoding}");
+    }
+}
+
+#[test]
+fn bodies_of_google_are_json() {
+    for (provider, types, kind) in [
+        ("googleapis.com", json!(["application/json"]), "object"),
+        ("acme.example", json!(["message/cpim", "message/rfc822"]), "string"),
+    ] {
+        let document = format!(
+            "openapi: 3.0.0\ninfo: {{title: T, version: 1, x-providerName: {provider}}}\ncomponents: {{schemas: {{Message: {{type: object, properties: {{raw: {{type: string, format: byte}}}}}}}}}}\npaths: {{/a: {{post: {{requestBody: {{content: {{message/cpim: {{schema: {{$ref: '#/components/schemas/Message'}}}}, message/rfc822: {{schema: {{$ref: '#/components/schemas/Message'}}}}}}}}}}}}}}\n"
+        );
+        let (_, platforms) = import_documents(&format!("body-{kind}"), &[&document]);
+        let detail = action_details(platforms.first().unwrap(), "postA");
+        assert_eq!(detail["requestBody"]["contentTypes"], types);
+        let input = &detail["input"];
+        let mut body = &input["properties"]["body"];
+        if let Some(name) = body["$ref"].as_str() {
+            body = &input["$defs"][name.rsplit('/').next().unwrap()];
+        }
+        assert_eq!(body["type"], kind);
+        if kind == "string" {
+            assert_eq!(
+                body["description"],
+                "The whole body, with the content type `message/cpim`."
+            );
+        }
     }
 }

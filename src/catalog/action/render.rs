@@ -22,8 +22,6 @@ use crate::util::media_type::{essence, is_serialized};
 /// The header that selects the media type of the response.
 pub const ACCEPT: &str = "Accept";
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-/// The schema of a body that the caller serializes, such as XML.
-const STRING: &str = r#"{"description":"The whole body, in the first of the action's content types.","type":"string"}"#;
 
 /// The parts of a [`ConnectorDetail`](crate::catalog::detail::ConnectorDetail) that an action's detail needs.
 #[derive(Debug, Deserialize)]
@@ -146,7 +144,7 @@ struct Members<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cookie: Option<Object<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    body: Option<&'a RawValue>,
+    body: Option<Box<RawValue>>,
 }
 
 /// The parameters of one location.
@@ -327,16 +325,20 @@ fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
 }
 
 /// The schema of the body. It is a string if the caller must serialize the content.
-fn body_schema<'a>(body: &RequestBody<&'a RawValue>) -> Result<&'a RawValue, BrokenUnit> {
-    let media = body.content_types.first().map(|media| essence(media));
-    if media.is_none_or(|media| is_serialized(&media)) {
-        return Ok(body.schema);
-    }
-    let schema: Value = serde_json::from_str(body.schema.get()).map_err(|_| BrokenUnit)?;
+fn body_schema(body: &RequestBody<&RawValue>) -> Result<Box<RawValue>, BrokenUnit> {
+    let Some(media) = body.content_types.first().filter(|media| !is_serialized(&essence(media)))
+    else {
+        return Ok(body.schema.to_owned());
+    };
+    let mut schema: Value = serde_json::from_str(body.schema.get()).map_err(|_| BrokenUnit)?;
     if schema.get("type").and_then(Value::as_str) == Some("string") {
-        return Ok(body.schema);
+        return Ok(body.schema.to_owned());
     }
-    serde_json::from_str(STRING).map_err(|_| BrokenUnit)
+    schema = serde_json::json!({
+        "description": format!("The whole body, with the content type `{media}`."),
+        "type": "string",
+    });
+    to_raw_value(&schema).map_err(|_| BrokenUnit)
 }
 
 fn definitions<'a>(

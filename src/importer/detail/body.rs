@@ -17,21 +17,29 @@ const MAX_RESPONSES: usize = 60;
 /// The maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 300;
 
-/// The body of an OpenAPI 3 operation.
+/// The body of an OpenAPI 3 operation. If `is_google`, it is JSON: documents that were converted
+/// from Google's format list the types of the media that a method can upload in addition, such as
+/// `message/rfc822`, as the types of the resource.
+/// <https://developers.google.com/workspace/drive/api/guides/manage-uploads>
 pub fn openapi<F>(
     declared: &RawValue,
     definitions: &mut Definitions<'_, F>,
     referenced_definitions: &mut ReferencedDefinitions,
+    is_google: bool,
 ) -> Option<RequestBody<Box<RawValue>>> {
+    let json = || vec!["application/json".to_owned()];
     let declared: Value = serde_json::from_str(declared.get()).ok()?;
     let Some(body) = definitions.resolved(declared) else {
         let schema = referenced_definitions.convert(&Value::Null, definitions);
-        let content_types = vec!["application/json".to_owned()];
+        let content_types = json();
         let encoding = BTreeMap::new();
         return Some(RequestBody { required: false, content_types, schema, encoding });
     };
     let content = &media::resolved(body.get("content")?.as_object()?, definitions);
-    let (content_types, schema) = media::content(content);
+    let (mut content_types, schema) = media::content(content);
+    if is_google {
+        content_types = json();
+    }
     let encoding = media::encoding(content);
     let schema = schema.unwrap_or(&Value::Null);
     let form = Some(schema).filter(|_| media::is_multipart(&content_types));

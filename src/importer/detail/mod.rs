@@ -62,6 +62,8 @@ pub fn build<F>(
     let repeated_base = document_url.and_then(|document_url| {
         repeated_base_path(document_url, actions.operations.iter().map(|located| located.path))
     });
+    let info = document.info.as_ref();
+    let is_google = info.is_some_and(|info| info.provider.as_str() == "googleapis.com");
     let mut drafts: Vec<Draft> = Vec::with_capacity(actions.rows.len());
     for (located, row) in actions.operations.iter().zip(&actions.rows) {
         let operation = located.operation;
@@ -75,7 +77,7 @@ pub fn build<F>(
             &mut input,
         );
         let body = if let Some(body) = operation.request_body.get() {
-            body::openapi(body, &mut definitions, &mut input)
+            body::openapi(body, &mut definitions, &mut input, is_google)
         } else {
             let consumes = [&operation.consumes, &document.consumes];
             body::swagger(&given, &consumes, &mut definitions, &mut input)
