@@ -5,6 +5,15 @@ use serde_json::{Map, Value};
 use super::Check;
 use super::pointer::Pointer;
 
+/// Whether a number is a multiple of another one. Decimal fractions have no exact binary
+/// representation, so `19.99 / 0.01` is not whole; for them, the last three bits do not count.
+fn is_multiple(number: f64, step: f64) -> bool {
+    let quotient = number / step;
+    number % step == 0.0
+        || (step.fract() != 0.0
+            && (quotient - quotient.round()).abs() <= quotient.abs() * 8.0 * f64::EPSILON)
+}
+
 impl Check<'_> {
     pub(super) fn number(&mut self, schema: &Map<String, Value>, number: f64, at: &Pointer<'_>) {
         for (key, satisfies, message) in [
@@ -12,7 +21,7 @@ impl Check<'_> {
             ("maximum", |n, limit| n <= limit, "at most"),
             ("exclusiveMinimum", |n, limit| n > limit, "greater than"),
             ("exclusiveMaximum", |n, limit| n < limit, "less than"),
-            ("multipleOf", |n, step| (n / step).fract() == 0.0, "a multiple of"),
+            ("multipleOf", is_multiple, "a multiple of"),
         ] {
             let Some(limit) = schema.get(key) else { continue };
             if limit.as_f64().is_some_and(|limit| !satisfies(number, limit)) {

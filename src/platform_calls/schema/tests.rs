@@ -55,6 +55,13 @@ fn each_keyword_is_checked() {
         (json!({"exclusiveMinimum": 1}), json!(2), json!(1), "", "must be greater than 1"),
         (json!({"exclusiveMaximum": 1}), json!(0), json!(1), "", "must be less than 1"),
         (json!({"multipleOf": 0.5}), json!(1.5), json!(1.2), "", "must be a multiple of 0.5"),
+        (
+            json!({"multipleOf": 0.01}),
+            json!(19.99),
+            json!(19.995),
+            "",
+            "must be a multiple of 0.01",
+        ),
         (json!({"multipleOf": 2}), json!(4), json!(3), "", "must be a multiple of 2"),
         (json!({"minLength": 2}), json!("éé"), json!("é"), "", "must have at least 2 characters"),
         (json!({"maxLength": 1}), json!("é"), json!("ab"), "", "must have at most 1 character"),
