@@ -231,7 +231,7 @@ impl AuditFilter {
 pub fn prune(before: u64) -> Statement {
     Statement {
         // Checks the oldest entry first, to avoid reading the others if there is nothing to delete.
-        sql: "DELETE FROM audit WHERE seq IN (SELECT o.seq FROM (SELECT at FROM audit NOT INDEXED ORDER BY seq LIMIT 1) f CROSS JOIN (SELECT seq, at, account FROM audit NOT INDEXED ORDER BY seq LIMIT 2000) o WHERE f.at < ?1 AND o.at < ?1 AND o.account NOT IN (SELECT account FROM away))".into(),
+        sql: "DELETE FROM audit WHERE seq IN (SELECT o.seq FROM (SELECT at FROM audit NOT INDEXED WHERE account NOT IN (SELECT account FROM away) ORDER BY seq LIMIT 1) f CROSS JOIN (SELECT seq, at FROM audit NOT INDEXED WHERE account NOT IN (SELECT account FROM away) ORDER BY seq LIMIT 2000) o WHERE f.at < ?1 AND o.at < ?1)".into(),
         params: vec![Param::integer(before)],
     }
 }

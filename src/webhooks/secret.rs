@@ -14,6 +14,10 @@ use crate::util::json;
 /// How long a replaced secret still signs, in milliseconds: 24 hours.
 pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
 
+/// How long a repeated rotation returns the secret of the first one, in milliseconds: a double
+/// click or a retry must not end the secret that receivers still use.
+const REPEAT_MS: u64 = 60 * 1000;
+
 const PREFIX: &str = "whsec_";
 
 /// The signing secrets of a webhook. `Debug` prints none of them.
@@ -48,6 +52,12 @@ impl Secrets {
         let mut bytes = [0; 32];
         random.fill(&mut bytes);
         Self { current: format!("{PREFIX}{}", Base64::encode_string(&bytes)), previous: None }
+    }
+
+    /// Whether the secret was replaced less than a minute ago.
+    pub fn was_just_rotated(&self, now: u64) -> bool {
+        let until = now.saturating_add(OVERLAP_MS).saturating_sub(REPEAT_MS);
+        self.previous.as_ref().is_some_and(|(_, valid_until)| *valid_until > until)
     }
 
     /// Replaces the secret. The old secret also signs for another 24 hours.

@@ -181,6 +181,25 @@ fn revoking_a_key_revokes_the_keys_that_it_created() {
 }
 
 #[test]
+fn rotations_leave_at_most_two_hundred_valid_keys() {
+    let api = Api::with_catalog();
+    let (mut id, mut key) = (id_of(&api, &api.key), api.key.clone());
+    let valid = "SELECT id AS row FROM api_keys WHERE account = 'acme' AND environment = 'test'";
+    let count = || api.env.texts(valid).len();
+    let left = 200 - count();
+    for _ in 0..left {
+        let (shown, next) = created_key(&rotate(&api, &key, &id));
+        (id, key) = (shown["id"].clone(), next);
+    }
+    let refusal = rotate(&api, &key, &id);
+    assert_eq!((refusal.status, code(&refusal).as_str()), (409, "key_limit"));
+    assert_eq!((count(), whoami(&api, &key)), (200, 200));
+    // The replaced keys expire, so that rotations are possible again.
+    api.env.wait(DAY_MS);
+    assert_eq!(rotate(&api, &key, &id).status, 200);
+}
+
+#[test]
 fn keys_of_a_rotated_key_belong_to_its_successor() {
     let api = Api::with_catalog();
     let document = json!({"scopes": ["connections:read", "keys:write"]});

@@ -407,6 +407,26 @@ fn old_entries_are_hidden_and_then_deleted_in_bounded_steps() {
 }
 
 #[test]
+fn the_old_copy_of_a_moved_account_does_not_delay_the_deletion() {
+    let api = Api::with_catalog();
+    let insert = |account: &str, count: u32| {
+        format!(
+            "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {count}) INSERT INTO audit (account, environment, id, at, action, actor_type, target_type, target) SELECT '{account}', 'test', printf('aud_%011x%014x', 1800000000000, n), 1800000000000, 'key.created', 'operator', 'key', 'k' FROM n;"
+        )
+    };
+    let sql = format!(
+        "DELETE FROM audit; {} {} INSERT INTO account_moves (account, step, other, began_at, left_at) VALUES ('gone', 'left', 1, 0, 0)",
+        insert("gone", 2001),
+        insert("acme", 50)
+    );
+    api.env.database.execute_batch(&sql).unwrap();
+    api.env.wait(91 * 24 * 60 * 60 * 1000);
+    pollster::block_on(jobs::run_minute(&api.service, &api.env)).unwrap();
+    let left = api.env.texts("SELECT concat(account, ' ', count(*)) FROM audit GROUP BY account");
+    assert_eq!(left, ["gone 2001"]);
+}
+
+#[test]
 fn trigger_names_match_the_code() {
     let schema = std::fs::read_to_string("schema/0001_init.sql").unwrap();
     for action in AuditAction::NAMES.iter().filter(|name| **name != "credentials.read") {

@@ -627,6 +627,23 @@ fn every_table_is_moved_and_its_changes_are_logged() {
 }
 
 #[test]
+fn a_window_link_from_before_a_move_works_once() {
+    let api = api();
+    let code = || {
+        let sent = json!({"identity": "mia", "scopes": ["connections:connect"]});
+        let session = send(&api, "POST", "/v1/sessions", &sent);
+        assert_eq!(session.status, 201, "{}", body(&session));
+        let url = body(&session)["connectUrl"].as_str().unwrap().to_owned();
+        url.split_once("#code=").unwrap().1.split('&').next().unwrap().to_owned()
+    };
+    let (used, unused) = (code(), code());
+    let exchange = |code: &str| connect::window_links::exchange_code(&api, code).status;
+    assert_eq!(exchange(&used), 200);
+    move_account(&api);
+    assert_eq!([&unused, &unused, &used].map(|code| exchange(code)), [200, 401, 401]);
+}
+
+#[test]
 fn agent_and_sign_in_continue_after_a_move() {
     use crate::agents::{self, ALL, Agent};
     let (mut api, id) = agents::app();

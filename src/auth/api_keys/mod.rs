@@ -3,13 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::terms::{KeyState, Scopes};
+use crate::terms::{KeyState, Scope, Scopes};
 use crate::util::rfc3339::rfc3339;
 
 pub mod statements;
 
 /// The maximum number of valid keys per environment of an account. The API does not create more.
 pub const MAX_KEYS: u64 = 100;
+
+/// The maximum number of valid keys per environment of an account, with the replaced keys that are
+/// still valid. It is twice as many, so that all keys can be rotated within [`OVERLAP_MS`].
+pub const MAX_ROTATED_KEYS: u64 = 2 * MAX_KEYS;
 
 /// How long a rotated key remains valid, in milliseconds. `keys rotate` uses the same period.
 pub const OVERLAP_MS: u64 = 24 * 60 * 60 * 1000;
@@ -72,6 +76,10 @@ impl Key {
     /// The key's scopes. Skips scopes that this release does not know.
     pub fn scopes(&self) -> Scopes {
         self.scopes.split_whitespace().filter_map(|name| name.parse().ok()).collect()
+    }
+
+    pub fn has_unknown_scopes(&self) -> bool {
+        self.scopes.split_whitespace().any(|name| name.parse::<Scope>().is_err())
     }
 
     /// The key as JSON. `caller` is the id of the key that sends the request. `secret` is set only

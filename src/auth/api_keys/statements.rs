@@ -1,6 +1,6 @@
 //! The SQL of API keys.
 
-use super::{MAX_KEYS, OVERLAP_MS};
+use super::{MAX_KEYS, MAX_ROTATED_KEYS, OVERLAP_MS};
 use crate::auth::key::ApiKey;
 use crate::auth::statements::Guard;
 use crate::connections::statements::sql::Sql;
@@ -87,15 +87,21 @@ pub fn insert(guard: &Guard<'_>, new: &NewKey<'_>) -> Statement {
     push_has_all_scopes(&mut sql, guard, |sql| {
         sql.text(&scopes);
     });
-    sql.push(" AND (SELECT count(*) FROM api_keys o WHERE o.account = k.account AND o.environment = k.environment AND o.revoked_at IS NULL AND (o.expires_at IS NULL OR o.expires_at > ").integer(new.now);
-    sql.push(")) < ").integer(MAX_KEYS).push(" ON CONFLICT DO NOTHING");
+    push_fewer_valid_keys(&mut sql, MAX_KEYS, new.now);
+    sql.push(" ON CONFLICT DO NOTHING");
     sql.finish()
+}
+
+/// Adds the condition that the caller's tenant has fewer than `limit` valid keys.
+fn push_fewer_valid_keys(sql: &mut Sql<'_>, limit: u64, now: u64) {
+    sql.push(" AND (SELECT count(*) FROM api_keys v WHERE v.account = k.account AND v.environment = k.environment AND v.revoked_at IS NULL AND (v.expires_at IS NULL OR v.expires_at > ").integer(now);
+    sql.push(")) < ").integer(limit);
 }
 
 /// Replaces the key `old` with a key that has the same scopes. The new key expires when the old key
 /// or the caller's key does, whichever is first. The old key expires after [`OVERLAP_MS`]. Changes
 /// nothing if the old key is invalid or already replaced, or has a scope that the caller's key
-/// lacks.
+/// lacks, or if [`MAX_ROTATED_KEYS`] valid keys exist.
 pub fn replace(
     guard: &Guard<'_>,
     old: &str,
@@ -118,6 +124,7 @@ pub fn replace(
     push_has_all_scopes(&mut insert, guard, |sql| {
         sql.push("o.scopes");
     });
+    push_fewer_valid_keys(&mut insert, MAX_ROTATED_KEYS, now);
     insert.push(" ON CONFLICT DO NOTHING");
 
     let mut update = Sql::new(guard);

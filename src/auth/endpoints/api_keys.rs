@@ -4,7 +4,7 @@
 //! the scopes, and does not expire later.
 
 use crate::auth::api_keys::statements::{NewKey, insert, replace, revoke, select, select_page};
-use crate::auth::api_keys::{Key, MAX_KEYS};
+use crate::auth::api_keys::{Key, MAX_KEYS, MAX_ROTATED_KEYS};
 use crate::auth::key::ApiKey;
 use crate::auth::{Principal, Shard};
 use crate::connections::model::ConnectionId;
@@ -76,9 +76,7 @@ pub fn create<'a, P: Ports>(
             );
             return Err(body.refuse(&["expiresAt"], &message, None));
         }
-        let detail =
-            format!("This environment already has {MAX_KEYS} valid API keys: revoke unused ones.");
-        Err(Problem::new(Code::KeyLimit, detail))
+        Err(key_limit(MAX_KEYS))
     }))
 }
 
@@ -111,7 +109,9 @@ pub fn rotate<'a, P: Ports>(
             return Err(Problem::new(Code::KeyInactive, format!("The API key {fault}.")));
         }
         context.ensure_holds(principal.scopes, old.scopes().iter())?;
-        // The key has a scope that this release does not know.
+        if !old.has_unknown_scopes() {
+            return Err(key_limit(MAX_ROTATED_KEYS));
+        }
         Err(Problem::new(Code::KeyInactive, "The API key can't be replaced by this release."))
     }))
 }
@@ -128,6 +128,12 @@ pub fn delete<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
         results.first(found)?.ok_or_else(|| no_key(context))?;
         Ok(Response::no_content())
     }))
+}
+
+fn key_limit(limit: u64) -> Problem {
+    let detail =
+        format!("This environment already has {limit} valid API keys: revoke unused ones.");
+    Problem::new(Code::KeyLimit, detail)
 }
 
 /// Parses the UUID of a key in canonical form.

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::is_from_own_page;
-use super::link::BrowserContext;
+use super::link::{BrowserContext, ensure_not_moved};
 use crate::auth::caller::Caller;
 use crate::auth::error::AuthenticationError;
 use crate::auth::key::hash;
@@ -55,8 +55,10 @@ impl<P: Ports> BrowserContext<'_, P> {
                 self.now,
             ),
             statements::delete_expired_codes(self.now),
+            statements::select_forward_of_code(&hash(code), &key_id),
         ];
         let sets = self.ports.batch(batch).await?;
+        ensure_not_moved(sets.get(2))?;
         first_row::<UsedCode>(&sets, 0)?.ok_or(AuthenticationError::BadToken)?;
         let response = TokenResponse { token: &text, expires_at: rfc3339(expires_at) };
         Ok(Response::json(json::bytes(&response), NO_STORE))

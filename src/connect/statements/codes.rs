@@ -34,3 +34,11 @@ pub fn delete_expired_codes(now: u64) -> Statement {
         params: vec![Param::integer(now)],
     }
 }
+
+/// Selects the shard to which the key of an unused code was moved.
+pub fn select_forward_of_code(hash: &str, key_id: &str) -> Statement {
+    Statement {
+        sql: "SELECT shard AS moved_to FROM forwards WHERE name = ?1 AND NOT EXISTS (SELECT 1 FROM used_codes WHERE hash = ?2)".into(),
+        params: vec![Param::text(key_id), Param::text(hash)],
+    }
+}

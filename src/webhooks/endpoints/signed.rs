@@ -121,6 +121,9 @@ async fn rotate_secret<P: Ports>(
     let (keys, seal_context) =
         (&context.config().vault_keys, seal_context(&principal.account, principal.environment, id));
     let old = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
+    if old.was_just_rotated(context.now) {
+        return response(&webhook, Some(&old.current));
+    }
     let new = old.rotated(context.now, ports);
     let sealed = new.seal(keys, &seal_context, ports).map_err(encrypt_error)?;
     let secrets = (webhook.sealed.as_str(), &sealed);
@@ -130,9 +133,7 @@ async fn rotate_secret<P: Ports>(
     if webhook.written_by == context.request_id {
         return response(&webhook, Some(&new.current));
     }
-    // Another request has already rotated the secret, perhaps because of a double click. Returns
-    // that request's new secret: a second rotation would invalidate the old secret, which receivers
-    // still use.
+    // Another request has rotated the secret in the meantime.
     let newest = Secrets::open(keys, &seal_context, &webhook.sealed).map_err(decrypt_error)?;
     response(&webhook, Some(&newest.current))
 }

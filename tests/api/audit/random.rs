@@ -325,7 +325,11 @@ impl Simulation {
         let path = format!("/v1/webhooks/{id}");
         let (method, path, payload, action) = match self.rng.below(3) {
             0 => ("PATCH", path, json!({"active": self.rng.percent(50)}), "webhook.updated"),
-            1 => ("POST", format!("{path}/rotate"), Value::Null, "webhook.rotated"),
+            1 => {
+                // Within a minute, a rotation repeats the previous one, and writes nothing.
+                self.api.env.wait(60_000);
+                ("POST", format!("{path}/rotate"), Value::Null, "webhook.rotated")
+            }
             _ => {
                 self.tenants[tenant_index].webhooks.retain(|known| *known != id);
                 ("DELETE", path, Value::Null, "webhook.deleted")

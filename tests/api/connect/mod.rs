@@ -33,7 +33,7 @@ mod return_links;
 mod schedule;
 mod starting;
 mod value_locations;
-mod window_links;
+pub mod window_links;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

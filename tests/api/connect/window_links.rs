@@ -26,7 +26,7 @@ fn window(api: &Api, started: &Value) -> (String, String) {
     (code.to_owned(), rest.to_owned())
 }
 
-fn exchange_code(api: &Api, code: &str) -> Response {
+pub fn exchange_code(api: &Api, code: &str) -> Response {
     let request = with_header(anonymous("POST", "/connect/token"), "x-connect-code", code);
     api.send(&with_header(request, "origin", ORIGIN))
 }
