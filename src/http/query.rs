@@ -55,6 +55,9 @@ impl Check {
     fn validation_error(self, text: &str) -> Option<Cow<'static, str>> {
         let is_longer = |text: &str, max: usize| text.chars().nth(max).is_some();
         Some(match self {
+            Self::Boolean if text == "all" => {
+                "must be `true` or `false`; for both, send two requests".into()
+            }
             Self::Boolean if !matches!(text, "true" | "false") => {
                 "must be `true` or `false`".into()
             }
