@@ -55,9 +55,6 @@ impl Check {
     fn validation_error(self, text: &str) -> Option<Cow<'static, str>> {
         let is_longer = |text: &str, max: usize| text.chars().nth(max).is_some();
         Some(match self {
-            Self::Boolean if text == "all" => {
-                "must be `true` or `false`; for both, send two requests".into()
-            }
             Self::Boolean if !matches!(text, "true" | "false") => {
                 "must be `true` or `false`".into()
             }
@@ -164,7 +161,9 @@ impl<'a> QueryReader<'a> {
                 self.faults.push(Fault::unknown_value(code, location, name, Some(text), names));
             }
         } else if let Some(message) = parameter.check.validation_error(text) {
-            self.invalid(name, &message);
+            let is_both = name == "active" && text == "all";
+            let hint = "must be `true` or `false`; for both, send two requests";
+            self.invalid(name, if is_both { hint } else { &message });
         }
     }
 

@@ -94,7 +94,8 @@ fn with_verb(summary: &str, source: TitleSource<'_>) -> Option<String> {
 /// `/orders/{id}/createRefundInvoice` of a POST.
 fn join(verb: &str, thing: &str) -> String {
     let first = thing.split(' ').next().unwrap_or_default();
-    let is_repeated = verb.eq_ignore_ascii_case(first);
+    // The items of a list are listed: "List list items".
+    let is_repeated = verb.eq_ignore_ascii_case(first) && verb != "list";
     if is_repeated && verb::base_of_clear_verb(verb).is_some() {
         return thing.to_owned();
     }
