@@ -15,6 +15,7 @@ import { run, tryRun } from "./lib/run.mjs";
 import { print, log } from "./lib/status.mjs";
 import { crossCompileCli } from "./release/cross.mjs";
 import { bundled, crates } from "./release/components.mjs";
+import { checksums } from "./release/checksums.mjs";
 import { notes } from "./release/notes.mjs";
 import { unmetPreconditions } from "./release/preconditions.mjs";
 import { sampleCatalog } from "./release/sample-catalog.mjs";
@@ -113,8 +114,9 @@ await main(async () => {
   printFiles("Deployed from this commit, by anyone who builds it:", worker);
   const bytes = site.reduce((sum, file) => sum + file.bytes, 0);
   printRow(bytes, `${site.length} files in www/dist`);
-  const lines = [...published, ...worker, ...site].map(({ path, sha256 }) => `${sha256}  ${path}\n`);
-  writeFileSync(join(files, "SHA256SUMS"), lines.join(""));
+  // Two lists, so that `sha256sum --check` finds the files: one next to the packages, one in a checkout of the tag.
+  writeFileSync(join(files, "SHA256SUMS"), checksums(published, files));
+  writeFileSync(join(files, "SHA256SUMS.build"), checksums([...worker, ...site], root));
   writeFileSync(join(files, "RELEASE_NOTES.md"), notes({ version, changelog: read("CHANGELOG.md"), worker }));
   if (isDry) {
     log(`Nothing was published. The files are in ${files}.`);

@@ -18,7 +18,7 @@ FILE is - for standard input. The variable VAULT_KEY must contain an API key wit
 credentials:write and catalog:read.
 
   --cut-over             the former service has stopped refreshing: from now on, this one does
-  --dry-run              only check the file and its platforms
+  --dry-run              only check the file, its platforms and, if the key has the scope clients:read, OAuth clients
   --map FILE             a JSON object from names of the former service to platforms here
   --url URL              the service; default: the variable VAULT_URL, or http://localhost:8787
   --identity-type TYPE   ${IDENTITY_TYPES.join(", ")}; default: user
@@ -78,7 +78,7 @@ async function run(args) {
     cutOver: values["cut-over"],
     dryRun: values["dry-run"],
   };
-  const counts = await runImport(options, (line) => process.stdout.write(`${line}\n`));
+  const { counts, leftOut, unchecked } = await runImport(options, (line) => process.stdout.write(`${line}\n`));
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
   log(
     `${rows} rows: ${
@@ -87,6 +87,13 @@ async function run(args) {
         .join(", ") || "none"
     }`,
   );
+  const leftOutText = Object.entries(leftOut).map(([name, number]) => `${name} (${number} rows)`);
+  if (leftOutText.length > 0)
+    log(`Left out, because a connection here can't have it: ${leftOutText.join(", ")}. See docs/moving.md.`);
+  if (unchecked.length > 0)
+    log(
+      `Not checked: whether the service has the OAuth clients of ${unchecked.join(", ")}. Give the key the scope clients:read, or set them before the import.`,
+    );
   if (!options.cutOver && !options.dryRun && (counts.created || counts.updated))
     log(
       "Nothing is refreshed here yet. When the former service has stopped, export again, and import with --cut-over.",

@@ -20,6 +20,18 @@ const TYPES = {
   basic: [["basic", (values) => values]],
 };
 
+/** What the reasons call each kind of credentials. */
+const KINDS = { oauth2: "OAuth tokens", key: "an API key", token: "a token", basic: "a username and password" };
+
+/**
+ * The key in a username and password, for a platform that has no such method: the one that the file of --map names, or the
+ * username if the password is empty.
+ */
+function keyIn({ username, password }, sources = {}) {
+  const source = sources.apiKey ?? sources.token ?? (password ? undefined : "username");
+  return Object.hasOwn({ username, password }, source ?? "") ? { username, password }[source] : undefined;
+}
+
 /** Whether a method connects a user's account, rather than the app itself. */
 const connectsUser = ({ type, grant }) => type !== "oauth2" || grant === undefined || grant === "authorization_code";
 
@@ -44,6 +56,9 @@ function fieldsOf(method, own, sources = {}) {
  */
 export function fit({ kind, values, own }, connector, { authMethod, fields }) {
   if (kind === "exact") return { credentials: authMethod ? { ...values, authMethod } : values };
+  const key = kind === "basic" ? keyIn(values, fields) : undefined;
+  const isKey = key && (fields?.apiKey || fields?.token || !connector.authMethods.some(({ type }) => type === "basic"));
+  if (isKey) return fit({ kind: "key", values: { apiKey: key }, own }, connector, { authMethod, fields });
   for (const [type, members] of TYPES[kind]) {
     const candidates = connector.authMethods.filter((method) => method.type === type && connectsUser(method));
     const methods = authMethod ? candidates.filter(({ id }) => id === authMethod) : candidates;
@@ -58,7 +73,11 @@ export function fit({ kind, values, own }, connector, { authMethod, fields }) {
       return { credentials: { type, authMethod: method.id, ...members(values), ...fieldsOf(method, own, fields) } };
     }
   }
-  const types = [...new Set(connector.authMethods.map(({ type }) => `\`${type}\``))].join(", ") || "none";
-  const methodText = authMethod ? ` by the method \`${authMethod}\`` : "";
-  return { reason: `has credentials that \`${connector.platform}\` does not take${methodText}; it takes ${types}` };
+  const methods = connector.authMethods.map(({ id, type }) => (id === type ? `\`${id}\`` : `\`${id}\` (${type})`));
+  const taken = authMethod
+    ? `the method \`${authMethod}\` of \`${connector.platform}\` does not take`
+    : `\`${connector.platform}\` does not take`;
+  const hint =
+    kind === "basic" ? ". If one of the two is a key, name it in the file of --map, as docs/moving.md shows" : "";
+  return { reason: `has ${KINDS[kind]}, which ${taken}; its methods: ${methods.join(", ") || "none"}${hint}` };
 }

@@ -4,8 +4,10 @@ import { readCsv, readJson } from "./read.mjs";
 
 /**
  * A connection in the file. `names` are the other service's names for its platform, the most specific one first.
+ * `leftOut` names what the row has and a connection here can't have.
  * @typedef {{ names: string[], identity: string, integration?: string, connection?: string, name?: string, tags?: string[],
- *   label?: string, identityType?: string, authMethod?: string, client?: string, clientId?: string, credentials: Credentials }} Draft
+ *   label?: string, identityType?: string, authMethod?: string, client?: string, clientId?: string, credentials: Credentials,
+ *   leftOut?: string[] }} Draft
  *
  * Credentials whose type at the platform is not known yet. `own` has the values of the platform's fields, by the names that
  * the other service gives them.
@@ -49,6 +51,35 @@ function* itemsOf(values, members) {
 const failed = (reason) => ({ outcome: /** @type {const} */ ("failed"), reason });
 const skipped = (reason) => ({ outcome: /** @type {const} */ ("skipped"), reason });
 
+/** The maximum number of tags of a connection, and of characters in a tag. */
+const [MAX_TAGS, MAX_TAG] = [50, 128];
+const isTag = (text) =>
+  [...text].length <= MAX_TAG &&
+  text === text.trim() &&
+  text === text.normalize("NFC") &&
+  !/[,\p{C}\p{Zl}\p{Zp}]/u.test(text);
+
+/** Nango's tags that become the identity and the name of a connection. */
+const USER_TAGS = ["end_user_id", "end_user_display_name", "end_user_email"];
+
+/**
+ * Converts Nango's tags, which have a name and a value, to tags here: `plan:pro`. The organization of the older `end_user`
+ * becomes the tag that Nango documents for it.
+ */
+function tagsOf({ tags, metadata }, { organization }) {
+  const entries = Object.entries({
+    ...(textOf(organization?.id) && { organization_id: organization.id }),
+    ...textsOf(tags),
+  }).filter(([name]) => !USER_TAGS.includes(name));
+  const all = entries.map(([name, value]) => `${name}:${value}`);
+  const valid = all.filter(isTag).slice(0, MAX_TAGS);
+  const leftOut = [
+    ...(isObject(metadata) && Object.keys(metadata).length > 0 ? ["metadata"] : []),
+    ...(valid.length < all.length ? ["tags"] : []),
+  ];
+  return { tags: valid.length > 0 ? valid : undefined, leftOut: leftOut.length > 0 ? leftOut : undefined };
+}
+
 /**
  * A connection as `GET /connection/{id}` of Nango's API returns it, https://nango.dev/docs/reference/api/connection/get, or
  * a row of its table `_nango_connections` as JSON, whose credentials were decrypted.
@@ -78,7 +109,12 @@ function fromNango(item) {
   const draft = (kind, clientId) => ({
     draft: withoutUndefined({
       ...about,
-      name: textOf(user.display_name) ?? textOf(user.email) ?? undefined,
+      name:
+        textOf(user.display_name) ??
+        textOf(connection.tags?.end_user_display_name) ??
+        textOf(user.email) ??
+        textOf(connection.tags?.end_user_email),
+      ...tagsOf(connection, user),
       clientId,
       credentials: kind,
     }),

@@ -38,7 +38,7 @@ async function toItem(draft, { format, map, service, identityType, label }) {
   const fitResult = fit(draft.credentials, connector, { ...target, authMethod: draft.authMethod ?? target.authMethod });
   if ("reason" in fitResult) return fitResult;
   const labels = { integration: draft.integration, connection: draft.connection };
-  const { names: _, integration, connection, credentials, authMethod, ...rest } = draft;
+  const { names: _, integration, connection, credentials, authMethod, leftOut, ...rest } = draft;
   const item = {
     ...rest,
     platform: connector.platform ?? target.platform,
@@ -46,7 +46,21 @@ async function toItem(draft, { format, map, service, identityType, label }) {
     label: draft.label ?? (labels[label] && labelOf(labels[label])) ?? "default",
     credentials: fitResult.credentials,
   };
-  return { item, json: JSON.stringify(item) };
+  return { item, json: JSON.stringify(item), leftOut };
+}
+
+/**
+ * The reason why the service would refuse a connection because of its OAuth client; undefined if there is none, or if the key
+ * can't read the clients. Those platforms are added to `unchecked`.
+ */
+async function clientProblem({ platform, client, clientId, credentials }, service, unchecked) {
+  if (credentials.type !== "oauth2") return undefined;
+  const stored = await service.oauthClient(platform, client);
+  if (stored === undefined) unchecked.add(platform);
+  else if (stored === null) return "has no OAuth client in the service: set the one of the former service";
+  else if (clientId !== undefined && stored.clientId !== clientId)
+    return "was obtained with another OAuth client than the one in the service";
+  return undefined;
 }
 
 /** The connections of one request, within its limits. */
@@ -65,13 +79,14 @@ class Batch {
 }
 
 /**
- * Runs an import. Returns the number of rows by outcome.
+ * Runs an import. Returns the number of rows by outcome, the number of rows by what was left out of them, and the platforms
+ * whose OAuth clients a dry run could not check.
  * @param {{ format: "nango" | "composio" | "csv", file: string, map: Record<string, import("./platforms.mjs").Target>,
  *   service: import("./service.mjs").Service, identityType: string, label: string, cutOver: boolean, dryRun: boolean }} options
  * @param {(line: string) => void} print
  */
 export async function runImport(options, print) {
-  const counts = {};
+  const [counts, leftOut, unchecked] = [{}, {}, new Set()];
   const report = (outcome, { location, about, reason, id }) => {
     counts[outcome] = (counts[outcome] ?? 0) + 1;
     const details = [id, reason].filter(Boolean).join("  ");
@@ -122,8 +137,10 @@ export async function runImport(options, print) {
       report("failed", { ...batchItem, reason: "is larger than 1 MiB" });
       continue;
     }
+    for (const name of result.leftOut ?? []) leftOut[name] = (leftOut[name] ?? 0) + 1;
     if (options.dryRun) {
-      report("valid", batchItem);
+      const reason = await clientProblem(item, options.service, unchecked);
+      report(reason ? "failed" : "valid", { ...batchItem, reason });
       continue;
     }
     if (!batch.fits(json)) {
@@ -133,5 +150,5 @@ export async function runImport(options, print) {
     batch.add(batchItem);
   }
   await send(batch);
-  return counts;
+  return { counts, leftOut, unchecked: [...unchecked].sort() };
 }

@@ -12,6 +12,7 @@ export class Service {
   #url;
   #key;
   #connectors = new Map();
+  #clients = new Map();
 
   /**
    * @param {string} url
@@ -81,6 +82,17 @@ export class Service {
       this.#connectors.set(platform, response.status === 200 ? response.json : undefined);
     }
     return this.#connectors.get(platform);
+  }
+
+  /** The OAuth client of a platform; null if there is none, undefined if the key must not read it. */
+  async oauthClient(platform, name = "default") {
+    const path = `/v1/oauth-clients/${encodeURIComponent(platform)}?name=${encodeURIComponent(name)}`;
+    if (!this.#clients.has(path)) {
+      const { status, json } = await this.#send("GET", path);
+      if (![200, 403, 404].includes(status)) Service.#throwProblem({ status, json });
+      this.#clients.set(path, status === 200 ? json : status === 404 ? null : undefined);
+    }
+    return this.#clients.get(path);
   }
 
   /** Imports connections, given as JSON. Returns the result of each. */

@@ -16,14 +16,16 @@ ${changes}
 
 ## Check the files
 
-The Worker of \`connector-vault-server\`, and of each deployment of this release, has these SHA-256 hashes:
+In the folder with the files, \`sha256sum --check --ignore-missing SHA256SUMS\` checks those that you downloaded. The Worker of
+\`connector-vault-server\`, and of each deployment of this release, has these SHA-256 hashes:
 
 \`\`\`text
 ${hashes}
 \`\`\`
 
 Build the commit of the tag v${version} yourself, and compare: \`npm run reproducible\` builds it twice, and \`sha256sum build/*\`
-prints the hashes. \`SHA256SUMS\` also has those of the npm packages and of the site. The files \`*.cdx.json\` are bills of
-materials (CycloneDX 1.6) of the Worker with its site, of the client package, and of the command line.
+prints the hashes. \`SHA256SUMS.build\` also has those of the site. The files \`*.cdx.json\` are bills of materials (CycloneDX
+1.6) of the Worker with its site, of the client package, and of the command line. The Python package is in the repository only:
+\`pip install ./python\` builds it.
 `;
 }

@@ -26,8 +26,6 @@ export async function seedDemoAccount(program, { state, storageArgs }) {
     SEED,
     "--only-if-none",
   ];
-  await task(`${CONNECTIONS} connections for the account demo`, (detail) =>
-    run(program, [...args, ...storageArgs], { detail }),
-  );
+  await task("the account demo has connections", (detail) => run(program, [...args, ...storageArgs], { detail }));
   stamp(stampFile, CONNECTIONS);
 }

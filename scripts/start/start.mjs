@@ -15,6 +15,7 @@ import { demoKey, ensureKeyWorks } from "./demo-key.mjs";
 import { importConnector, removeConnector, setClient, startPlatform } from "./demo-platform.mjs";
 import { configureSignIn } from "./demo-sign-in.mjs";
 import { HELP, ensurePortIsFree, options } from "./options.mjs";
+import { ensureNotServed, recordServing, removeServing } from "./running.mjs";
 import { ensureSecrets, watchSecrets } from "./secrets.mjs";
 import { serve } from "./serve.mjs";
 import { welcome } from "./welcome.mjs";
@@ -53,6 +54,7 @@ function printDurations(took) {
 export async function start(args, prepare) {
   if (asksForHelp(args)) return print(HELP);
   const parsedOptions = options(args);
+  await ensureNotServed(parsedOptions.state);
   await ensurePortIsFree(parsedOptions.port, parsedOptions.host);
   if (parsedOptions.hasDemo) await ensurePortIsFree(parsedOptions.demoPort, "127.0.0.1", "--demo-port");
   const startedAt = Date.now();
@@ -80,9 +82,13 @@ export async function start(args, prepare) {
     demo?.register(address, key);
     await ensureKeyWorks(key, parsedOptions, address);
     writeAddress(parsedOptions.state, address);
+    recordServing(parsedOptions.state, address);
     runClock(address);
     watchSecrets();
     const agents = await configureSignIn(parsedOptions, address, key, demo);
     process.stdout.write(welcome(address, key, demo?.origin, agents));
-  }).finally(() => demo?.close());
+  }).finally(() => {
+    removeServing(parsedOptions.state);
+    return demo?.close();
+  });
 }

@@ -33,6 +33,8 @@ let address;
 /** The bodies of imports, and the connections by key. */
 let bodies = [];
 const storedIds = new Map();
+/** The OAuth clients by platform; undefined if the key must not read them. */
+let clients;
 /** Functions that respond to the next imports with a failure, one for each request. */
 let nextFailures = [];
 
@@ -56,7 +58,13 @@ before(async () => {
     assert.equal(request.headers["x-service-secret"], "the key");
     const sendFailure = request.method === "POST" ? nextFailures.shift() : undefined;
     if (sendFailure) return sendFailure(send, request);
-    const platform = request.url.split("/").pop();
+    const [path] = request.url.split("?");
+    const platform = path.split("/").pop();
+    if (path.startsWith("/v1/oauth-clients/")) {
+      const client = clients?.[platform];
+      if (clients === undefined) return send(403, { code: "insufficient_scope", detail: "The key lacks a scope." });
+      return client ? send(200, client) : send(404, { code: "oauth_client_not_found", detail: "There is none." });
+    }
     if (request.method === "POST") {
       const body = Buffer.concat(chunks);
       assert.ok(body.length <= 1 << 20, `${body.length} bytes`);
@@ -154,6 +162,74 @@ test("Nango's connections keep their tokens, scopes, expiry, client and user", a
   const secondRun = await run(["nango", path, "--cut-over"]);
   assert.deepEqual([secondRun.code, bodies[0].cutOver], [0, true]);
   assert.ok(secondRun.lines.every((line) => line.startsWith("unchanged")));
+});
+
+test("Nango's tags become tags; what a connection can't have is reported", async () => {
+  const tags = { end_user_id: "ann", end_user_display_name: "Ann", plan: "pro", list: "a,b", long: "x".repeat(128) };
+  const rows = [
+    nango("c-1", { tags, metadata: { team: SECRET } }),
+    nango("c-2", { end_user: { id: "bob", organization: { id: "org-1" } }, metadata: {} }),
+    nango("c-3", { end_user: { id: "c", organization: { id: "org-1" } }, tags: { organization_id: "org-2" } }),
+  ];
+  const { sent, err, code } = await run(["nango", file("tags.json", rows)]);
+  assert.equal(code, 0);
+  assert.deepEqual(
+    sent.map(({ identity, name, tags }) => [identity, name, tags]),
+    [
+      ["ann", "Ann", ["plan:pro"]],
+      ["bob", undefined, ["organization_id:org-1"]],
+      ["c", undefined, ["organization_id:org-2"]],
+    ],
+  );
+  assert.match(err, /Left out.*: metadata \(1 rows\), tags \(1 rows\)\. See docs\/moving\.md/);
+});
+
+test("a username and password can hold a key", async () => {
+  const basic = (id, username, password, provider = "stripe") =>
+    nango(id, { provider, provider_config_key: provider, credentials: { type: "BASIC", username, password } });
+  const rows = [
+    basic("a", `${SECRET}-k`, ""),
+    basic("b", "u", `${SECRET}-p`),
+    basic("z", `${SECRET}-u`, "", "zendesk"),
+  ];
+  const path = file("basic.json", rows);
+  const { sent, lines } = await run(["nango", path]);
+  assert.deepEqual(
+    sent.map(({ credentials }) => credentials),
+    [
+      { type: "bearer", authMethod: "key", token: `${SECRET}-k` },
+      { type: "basic", authMethod: "basic", username: `${SECRET}-u`, password: "" },
+    ],
+  );
+  const reason = lines.find((line) => line.startsWith("failed"));
+  assert.match(reason, /a username and password, which `stripe` does not take; its methods: `key` \(bearer\), `app`/);
+  assert.match(reason, /--map/);
+  const map = file("basic-map.json", { stripe: { platform: "stripe", fields: { token: "password" } } });
+  const mapped = await run(["nango", path, "--map", map]);
+  assert.equal(mapped.sent.find(({ identity }) => identity === "b").credentials.token, `${SECRET}-p`);
+});
+
+test("a dry run checks OAuth clients if the key may read them", async () => {
+  const stripe = nango("k", { provider: "stripe", provider_config_key: "stripe" });
+  stripe.credentials = { type: "API_KEY", apiKey: `${SECRET}-k` };
+  const shop = nango("s", { provider: "shopify", provider_config_key: "shopify" });
+  const other = nango("o");
+  other.credentials.config_override = { client_id: "other" };
+  const path = file("clients.json", [nango("g"), other, shop, stripe]);
+  const unchecked = await run(["nango", path, "--dry-run"]);
+  assert.deepEqual([unchecked.code, unchecked.sent.length], [0, 0]);
+  assert.match(unchecked.err, /Not checked: .* OAuth clients of gmail, shopify\./);
+  clients = { gmail: { clientId: "own" } };
+  const { code, lines, err } = await run(["nango", path, "--dry-run"]);
+  clients = undefined;
+  assert.equal(code, 1);
+  assert.deepEqual(
+    lines.map((line) => line.split(" ")[0]),
+    ["valid", "failed", "failed", "valid"],
+  );
+  assert.match(lines[1], /another OAuth client/);
+  assert.match(lines[2], /has no OAuth client/);
+  assert.doesNotMatch(err, /Not checked/);
 });
 
 test("a Nango file can be a response, a list of rows, or a row on each line", async () => {

@@ -7,6 +7,7 @@ import { test } from "node:test";
 import Ajv from "ajv";
 import formats from "ajv-formats";
 import { root } from "../lib/paths.mjs";
+import { checksums } from "../release/checksums.mjs";
 import { notes } from "../release/notes.mjs";
 import { unmetPreconditions } from "../release/preconditions.mjs";
 import { bundled, crates } from "../release/components.mjs";
@@ -99,6 +100,12 @@ test("the configuration of a project with the package has no build, and every pa
   const keptLines = text.split("\n").filter((line) => /^#|^\[\[|^binding|^crons/.test(line));
   for (const line of keptLines) assert.ok(config.includes(line), line);
   assert.throws(() => configuration(text.replace('"www/dist"', '"elsewhere"')), /does not name www\/dist/);
+});
+
+test("the hashes of a release name files as seen from the folder where they are checked", () => {
+  const files = [{ path: "target/release-files/a.tgz", sha256: "ab12" }];
+  assert.equal(checksums(files, join(root, "target", "release-files")), "ab12  a.tgz\n");
+  assert.equal(checksums([{ path: "build/index.js", sha256: "cd34" }], root), "cd34  build/index.js\n");
 });
 
 test("the notes of a release have its changes and the hashes of the Worker", () => {

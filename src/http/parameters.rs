@@ -395,7 +395,7 @@ pub const CONNECTION_PARAMETERS: [Parameter; 16] = [
     parameter(
         "active",
         Check::Boolean,
-        "Whether the connection is active. If omitted, `true`.",
+        "Whether the connection is active. If omitted, `true`. For both, send a request for each.",
     )
     .default(DefaultValue::Boolean(true)),
     parameter(

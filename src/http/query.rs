@@ -161,7 +161,9 @@ impl<'a> QueryReader<'a> {
                 self.faults.push(Fault::unknown_value(code, location, name, Some(text), names));
             }
         } else if let Some(message) = parameter.check.validation_error(text) {
-            self.invalid(name, &message);
+            let is_both = name == "active" && text == "all";
+            let hint = "must be `true` or `false`; for both, send two requests";
+            self.invalid(name, if is_both { hint } else { &message });
         }
     }
 

@@ -30,6 +30,7 @@ fn reports_invalid_parameters() {
         // Repeated parameters
         ("key=a&key=b", "repeated_parameter", vec!["key"]),
         ("tags=a&tags=b", "repeated_parameter", vec!["tags"]),
+        ("active=all", "invalid_parameter", vec!["active"]),
         ("active=true&activ%65=true&active=false", "repeated_parameter", vec!["active"]),
         // Empty values
         ("key=", "invalid_parameter", vec!["key"]),

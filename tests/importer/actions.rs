@@ -65,6 +65,8 @@ fn derives_titles_keys_and_models() {
         ("/tasks/{id}/cancel", "post", "{}", "Cancel task", "postTasksByIdCancel", "Cancel"),
         ("/v1/{name}:undelete", "post", "{}", "Undelete", "postV1ByNameUndelete", "V1"),
         ("/users/{id}/messages/$count", "get", "{summary: Get the number of the resource}", "Count messages", "getUsersByIdMessagesCount", "Count"),
+        ("/orders/{id}/createRefund", "post", "{}", "Create refund", "postOrdersByIdCreateRefund", "CreateRefund"),
+        ("/lists/{id}/list-items", "get", "{}", "List list items", "getListsByIdListItems", "ListItems"),
         ("/a", "get", "{operationId: '---'}", "Get a", "getA", "A"),
         ("/a/{b}/c-d", "delete", "{}", "Delete c d", "deleteAByBCD", "CD"),
         ("/{b}", "put", "{tags: ['pets & dogs']}", "Update resource", "putByB", "PetsDogs"),

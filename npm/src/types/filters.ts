@@ -138,7 +138,7 @@ export interface ConnectionFilters {
   q?: string | undefined;
   /** The state of the connection. */
   state?: Names["ConnectionState"] | undefined;
-  /** Whether the connection is active. If omitted, `true`. Default: `true`. */
+  /** Whether the connection is active. If omitted, `true`. For both, send a request for each. Default: `true`. */
   active?: boolean | undefined;
   /** `account` adds the connected account to each row. */
   include?: "account" | undefined;

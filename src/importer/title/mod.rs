@@ -87,14 +87,26 @@ fn with_verb(summary: &str, source: TitleSource<'_>) -> Option<String> {
         Some((verb, _)) => verb,
         None => path_verb(source.path).unwrap_or_else(|| method_verb(source).to_owned()),
     };
-    Some(format!("{verb} {}", phrase::uncapitalize(thing)))
+    Some(join(&verb, &phrase::uncapitalize(thing)))
+}
+
+/// Joins a verb and its object, unless the object begins with the same verb, as in the path
+/// `/orders/{id}/createRefundInvoice` of a POST.
+fn join(verb: &str, thing: &str) -> String {
+    let first = thing.split(' ').next().unwrap_or_default();
+    // The items of a list are listed: "List list items".
+    let is_repeated = verb.eq_ignore_ascii_case(first) && verb != "list";
+    if is_repeated && verb::base_of_clear_verb(verb).is_some() {
+        return thing.to_owned();
+    }
+    format!("{verb} {thing}")
 }
 
 /// Derives a title from the `operationId`, or from the method and the path.
 fn from_identifiers(source: TitleSource<'_>) -> String {
     if let Some((verb, thing)) = operation_id_verb(source.id) {
         let thing = thing.or_else(|| resource(source, verb != "list"));
-        return thing.map_or(verb.clone(), |thing| format!("{verb} {thing}"));
+        return thing.map_or(verb.clone(), |thing| join(&verb, &thing));
     }
     if let Some(verb) = path_verb(source.path) {
         let thing = second_to_last_resource(source.path);
@@ -102,7 +114,7 @@ fn from_identifiers(source: TitleSource<'_>) -> String {
     }
     let verb = method_verb(source);
     let thing = resource(source, verb != "list").or_else(|| without_verb(source.id));
-    thing.map_or_else(|| format!("{verb} resource"), |thing| format!("{verb} {thing}"))
+    thing.map_or_else(|| format!("{verb} resource"), |thing| join(verb, &thing))
 }
 
 /// The verb in an `operationId`, in its base form, and its object: `repos/list-for-user` → `list`,

@@ -18,6 +18,9 @@ pub fn environment(text: &str) -> Result<Environment, String> {
 }
 
 pub fn scope(text: &str) -> Result<Scope, String> {
+    if text.contains([',', ' ']) {
+        return Err("expected one scope: repeat the option for each".to_owned());
+    }
     one_of(text, &Scope::ALL.map(Scope::as_str))
 }
 
@@ -81,6 +84,13 @@ mod tests {
             let expected = "expected a whole number from 1 to 65,535";
             assert_eq!(parse(text).unwrap_err(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn several_scopes_in_one_option_are_explained() {
+        assert!(scope("catalog:read").is_ok());
+        assert!(scope("catalog:read,audit:read").unwrap_err().contains("repeat the option"));
+        assert!(scope("catalog").unwrap_err().contains("catalog:read, "));
     }
 
     #[test]

@@ -64,6 +64,8 @@ fn ensure_key_deployed(
     let id = key.split(':').next().unwrap_or_default();
     let instruction = if source.storage_target.remote {
         format!("deploy the keys with `npx wrangler secret put VAULT_KEYS < {file}`")
+    } else if source.file.is_none() {
+        "`npm start` reloads this file when it changes".to_owned()
     } else {
         format!("`npm start` reads them from .dev.vars: copy the contents of {file} there")
     };
