@@ -46,7 +46,10 @@ from ._core import (
     query_params,
     parse_result,
     retry_delay,
+    tool_call,
+    tool_result,
 )
+from ._tool_definitions import TOOL_DEFINITIONS
 from .errors import ConnectError, ErrorDetails, NoResponseError, VaultError
 from .models import (
     Access,
@@ -1279,6 +1282,15 @@ class AsyncConnectorVault:
         """Counts the requests of the account's keys and tokens. Needs the scope `usage:read`."""
         query = query_params(dict(from_=from_, to=to, group_by=group_by, platform=platform, identity=identity))
         return await self._sender.result(Call("GET", api_path("usage"), Usage, query=query))
+
+    async def call_tool(self, name: str, arguments: Json) -> Json:
+        """Calls one of the service's tools for agents (`POST /mcp`), as an agent does, and returns its result.
+
+        The modules for agent libraries call the tools with it. A result with the member `error` says what the agent must
+        correct. Repeated only if the tool changes nothing.
+        """
+        only_reads = any(tool.only_reads for tool in TOOL_DEFINITIONS if tool.name == name)
+        return tool_result(await self._sender.result(tool_call(name, arguments, only_reads=only_reads)))
 
     async def call_platform(
         self,
