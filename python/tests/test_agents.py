@@ -42,7 +42,7 @@ TOOL_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("call_platform", {"connection": "demo-notes", "path": "notes", "query": {"limit": 1}}),
     ("run_action", {"connection": "called", "key": "getThing"}),
     ("describe_action", {"platform": "demo-note", "key": "createNote"}),
-    ("start_connect", {"platform": "demo-notes", "authMethod": "magic"}),
+    ("start_connect", {"platform": "demo-notes"}),
     # Sloppy arguments, which models send: numbers and objects as strings, null, one item in place of a list.
     ("search_actions", {"query": "create a note", "limit": "1", "platform": None}),
     ("run_action", {**NOTE, "input": '{"body": {"title": "Sloppy"}}', "select": "/title", "maxBytes": "1000"}),
@@ -54,7 +54,7 @@ TOOL_CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 def assert_results(results: Sequence[Any]) -> None:
-    found, described, listed, refused, created, called, unconnected, unknown, method, *others = results
+    found, described, listed, refused, created, called, unconnected, unknown, existing, *others = results
     sloppy_search, sloppy_run, without_query, invalid, too_large = others
     first = found["rows"][0]
     assert (first["platform"], first["key"], first["method"]) == ("demo-notes", "createNote", "POST")
@@ -68,7 +68,7 @@ def assert_results(results: Sequence[Any]) -> None:
     assert called["next"].startswith("notes?")
     assert unconnected["error"] == "connection_not_found"
     assert (unknown["error"], unknown["suggestions"]) == ("platform_not_found", ["demo-notes"])
-    assert method["error"] == "invalid_body"
+    assert (existing["error"], existing["connectionId"]) == ("connection_exists", listed["rows"][0]["id"])
     assert len(sloppy_search["rows"]) == 1
     assert (sloppy_run["status"], sloppy_run["body"]) == (201, {"title": "Sloppy"})
     assert without_query == {"error": "invalid_argument", "detail": "`query` is required."}
@@ -251,13 +251,14 @@ def test_an_agent_gives_its_user_a_link_to_connect_an_account(token: str) -> Non
 def test_an_agent_gets_a_file_as_a_link(token: str) -> None:
     with ConnectorVault(URL, KEY) as vault:
         connection = vault.connections.create(platform="called", identity=IDENTITY, identity_type="user")
-        vault.connections.set_credentials(
-            connection, type="oauth2", auth_method="oauth2", access_token=os.environ["PLATFORM_TOKEN"]
-        )
+        vault.connections.set_credentials(connection, "bearer", token=os.environ["PLATFORM_TOKEN"])
         try:
             with ConnectorVault(URL, token) as user_vault:
-                result = user_vault.call_tool("call_platform", {"connection": connection.id, "path": "v2/binary"})
-                assert result["file"] if "file" in result else result["body"]["url"]
+                call = {"connection": connection.id, "path": "large", "query": {"bytes": 2000}}
+                result = user_vault.call_tool("call_platform", call)
+                file = result["body"]
+                assert (file["contentType"], "base64" in file) == ("application/octet-stream", False)
+                assert file["url"].startswith(f"{URL}/download/")
         finally:
             vault.connections.delete(connection)
 
