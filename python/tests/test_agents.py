@@ -175,7 +175,7 @@ async def test_pydantic_ai_agents_call_each_tool(vault: AsyncConnectorVault) -> 
 
 
 @pytest.mark.anyio
-async def test_agents_learn_that_arguments_are_no_object(vault: AsyncConnectorVault) -> None:
+async def test_agents_learn_that_arguments_must_be_an_object(vault: AsyncConnectorVault) -> None:
     written = ['{"query":', "[1]", "NaN", '{"limit": NaN}', json.dumps('{"query": "create a note"}'), ""]
     calls = [("search_actions", arguments) for arguments in written]
     openai = await openai_results(vault, calls)

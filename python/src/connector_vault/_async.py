@@ -1192,7 +1192,7 @@ class AsyncSessions:
         """Creates a token that has access to the connections of one identity, for 15 minutes by default.
 
         `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit it further.
-        `confirm` names the calls of an agent that the user must approve.
+        `confirm` names the calls of an agent at `POST /mcp` that the user must approve; other endpoints return a 403 for them.
         `client` is the name of the OAuth client with which it connects accounts.
         `fields` are values that the user can change in the connect window, `fixed_fields` ones that the user can't; both need
         `platforms` with one platform. `lang` is the language of the window (BCP 47), by default that of the browser.

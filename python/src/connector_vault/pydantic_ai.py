@@ -14,7 +14,7 @@ from ._core import Json
 from ._tool_definitions import TOOL_DEFINITIONS, ToolDefinition
 
 _UNREAD = "unread arguments"
-"""The name under which arguments that are no object reach the tool."""
+"""The name under which the tool gets arguments that are not an object."""
 
 
 def toolset(vault: AsyncConnectorVault) -> FunctionToolset[object]:
