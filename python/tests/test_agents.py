@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -281,7 +281,8 @@ def test_each_tool_of_the_service_is_offered(token: str) -> None:
     def outline(schema: Any) -> Any:
         """Everything but the descriptions, which may differ."""
         if isinstance(schema, dict):
-            return {name: outline(member) for name, member in schema.items() if name != "description"}
+            members = cast("dict[str, Any]", schema)
+            return {name: outline(member) for name, member in members.items() if name != "description"}
         return schema
 
     offered = {tool["name"]: outline(tool["inputSchema"]) for tool in response.json()["result"]["tools"]}

@@ -31,6 +31,8 @@ SECRET_HEADER: Final = "x-service-secret"
 USER_AGENT: Final = f"connector-vault-python/{__version__}"
 MCP_VERSION: Final = "2026-07-28"
 """The version of the Model Context Protocol in which this package calls tools. It has no sessions."""
+TOOL_SECONDS: Final = 60.0
+"""How long a tool may take: some wait 25 seconds for the user, others for a platform."""
 MIN_BACKOFF: Final = 0.5
 MAX_BACKOFF: Final = 8.0
 PAGE_SIZE: Final = 100
@@ -113,6 +115,8 @@ class Call(Generic[Result]):
     if_match: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Headers in addition to those of all calls."""
+    min_timeout: float = 0
+    """The number of seconds that the service may need for this call, if the client's own timeout is shorter."""
     repeatable: bool = True
     """Whether the call is idempotent and can be retried."""
 
@@ -301,6 +305,7 @@ def tool_call(name: str, arguments: Json, *, only_reads: bool) -> Call[Mapping[s
             "mcp-method": "tools/call",
             "mcp-name": name,
         },
+        min_timeout=TOOL_SECONDS,
         repeatable=only_reads,
     )
 

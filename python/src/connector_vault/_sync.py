@@ -199,7 +199,7 @@ class Sender:
                 params=call.query or None,
                 json=body,
                 headers=request_headers(call, secret),
-                timeout=self.timeout,
+                timeout=max(self.timeout, call.min_timeout),
                 follow_redirects=False,
             )
         except httpx.HTTPError as cause:

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from pydantic_ai import RunContext, Tool
-from pydantic_ai.toolsets import FunctionToolset, ToolsetTool
+from pydantic_ai import RunContext
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 
 from ._async import AsyncConnectorVault
 from ._async_tools import AsyncTools, parsed_or_text
 from ._core import Json
-from ._tool_definitions import TOOL_DEFINITIONS, ToolDefinition
+from ._tool_definitions import TOOL_DEFINITIONS
 
 _UNREAD = "unread arguments"
 """The name under which the tool gets arguments that are not an object."""
 
 
-def toolset(vault: AsyncConnectorVault) -> FunctionToolset[object]:
+def toolset(vault: AsyncConnectorVault) -> AbstractToolset[object]:
     """The tools of an agent, for `Agent(toolsets=[…])`."""
-    return _Toolset([_tool(AsyncTools(vault), definition) for definition in TOOL_DEFINITIONS])
-
-
-def _tool(agent_tools: AsyncTools, definition: ToolDefinition) -> Tool[object]:
-    async def call(**arguments: Any) -> Any:
-        return await agent_tools.call(definition, arguments.get(_UNREAD, arguments))
-
-    tool: Tool[object] = Tool.from_schema(
-        call, name=definition.name, description=definition.description, json_schema=definition.parameters
-    )
-    return tool
+    return _Toolset(AsyncTools(vault))
 
 
 class _AnyArguments:
@@ -47,12 +37,32 @@ class _AnyArguments:
     def validate_python(
         self, input: Json, *, allow_partial: bool | Literal["off", "on", "trailing-strings"] = False, **options: Any
     ) -> dict[str, Json]:
-        return input if isinstance(input, dict) else {_UNREAD: input}
+        return cast("dict[str, Json]", input) if isinstance(input, dict) else {_UNREAD: input}
 
 
-class _Toolset(FunctionToolset[object]):
-    """A toolset whose tools check their own arguments."""
+class _Toolset(AbstractToolset[object]):
+    def __init__(self, agent_tools: AsyncTools) -> None:
+        self._agent_tools = agent_tools
+        self._definitions = {definition.name: definition for definition in TOOL_DEFINITIONS}
+
+    @property
+    def id(self) -> str | None:
+        return None
 
     async def get_tools(self, ctx: RunContext[object]) -> dict[str, ToolsetTool[object]]:
-        all_tools = await super().get_tools(ctx)
-        return {name: replace(tool, args_validator=_AnyArguments()) for name, tool in all_tools.items()}
+        return {
+            name: ToolsetTool(
+                toolset=self,
+                tool_def=ToolDefinition(
+                    name=name, description=definition.description, parameters_json_schema=definition.parameters
+                ),
+                max_retries=1,
+                args_validator=_AnyArguments(),
+            )
+            for name, definition in self._definitions.items()
+        }
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[object], tool: ToolsetTool[object]
+    ) -> Any:
+        return await self._agent_tools.call(self._definitions[name], tool_args.get(_UNREAD, tool_args))
