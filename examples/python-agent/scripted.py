@@ -5,11 +5,10 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-ACTION = {"platform": "demo-notes", "key": "createNote"}
 TOOL_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search_actions", {"query": "create a note"}),
-    ("describe_action", ACTION),
-    ("run_action", {**ACTION, "input": {"body": {"title": "Hello from an agent"}}}),
+    ("describe_action", {"platform": "demo-notes", "key": "createNote"}),
+    ("run_action", {"connection": "demo-notes", "key": "createNote", "input": {"body": {"title": "Hello from an agent"}}}),
 ]
 
 

@@ -23,7 +23,7 @@ const LOOPBACK_ARGS = ["--ip", "127.0.0.1"];
 class Visit {
   constructor({ output, key, port }) {
     Object.assign(this, { output, key, port });
-    this.demo = output.match(/^ {2}Demo platform {2}(http:\/\/127\.0\.0\.1:\d+)\/ /m)?.[1];
+    this.demo = output.match(/^ {2}Demo platform {2}(http:\/\/127\.0\.0\.1:\d+)\/$/m)?.[1];
   }
 
   async ask(status, method, path, value) {

@@ -16,6 +16,13 @@ from .conftest import Visit
 README = (Path(__file__).parent.parent / "README.md").read_text()
 # Leaves out the examples for agents, which need a model: test_agents.py tests the adapters with a scripted one.
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+AGENT_EXAMPLES = re.findall(r"^```python [\w-]+\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def test_agents_have_the_access_of_their_user() -> None:
+    assert len(AGENT_EXAMPLES) == 3
+    for code in AGENT_EXAMPLES:
+        assert re.findall(r"\b(?:tools|toolset)\((\w+)\)", code) == ["for_ann"], code
 
 
 def matches(line: str, expected_text: str) -> bool:

@@ -6,13 +6,27 @@ import { paint } from "../lib/status.mjs";
  * @param {string} [agents] the URL for agents
  */
 export function welcome(address, key, demo, agents) {
+  // The service itself serves its guides, because the npm package does not contain them.
+  const guide = (path) => `${address}/guides/${path}`;
+  const demoLines = demo
+    ? `  Demo platform  ${demo}/
+                 (an account to connect: ${guide("docs/demo.md")})
+`
+    : "";
+  const agentLines = agents
+    ? `  For agents     ${agents}
+                 claude mcp add --transport http vault ${agents}
+                 (other clients: ${guide("docs/agents.md")})
+`
+    : "";
   const curl = (path) => `  curl -s -H "x-service-secret: $KEY" "${address}${path}"`;
   return `
 ${paint.bold(`Connector Vault is ready on ${address}`)}
 
   Console        ${address}/
   API reference  ${address}/docs
-${demo ? `  Demo platform  ${demo}/ (an account to connect: docs/demo.md)\n` : ""}${agents ? `  For agents     ${agents}\n                 claude mcp add --transport http vault ${agents}\n                 (other clients: docs/agents.md)\n` : ""}
+  Guides         ${guide("README.md")}
+${demoLines}${agentLines}
 To try the API, paste this into another terminal:
 
   KEY=${key}

@@ -5,6 +5,7 @@ import { join, posix } from "node:path";
 import { test } from "node:test";
 import { guideFiles } from "../../www/guides.ts";
 import { root } from "../lib/paths.mjs";
+import { welcome } from "../start/welcome.mjs";
 
 const text = readFileSync(join(root, "www", "public", "llms.txt"), "utf8");
 
@@ -27,6 +28,19 @@ test("each link of llms.txt is a page of the site, and each guide is listed", ()
   assert.ok(guides.includes("/guides/docs/agents.md") && guides.includes("/guides/docs/api.md"));
   const files = guideFiles();
   for (const guide of guides) assert.ok(files.has(guide.slice("/guides/".length)), guide);
+});
+
+test("`npm start` and the READMEs of the packages name only guides of the service", () => {
+  const files = guideFiles();
+  const printed = welcome("http://localhost:8787", "sk_test_1", "http://127.0.0.1:8789", "http://localhost:8787/mcp/1");
+  const readmes = ["server/README.md", "npm/README.md", "python/README.md"];
+  const texts = [printed, ...readmes.map((name) => readFileSync(join(root, name), "utf8"))];
+  for (const text of texts) {
+    const named = [...text.matchAll(/\/guides\/([\w/.-]+\.md)/g)].map(([, path]) => path);
+    assert.ok(named.length > 0, text);
+    for (const path of named) assert.ok(files.has(path), path);
+    assert.doesNotMatch(text.replaceAll(/\/guides\/docs\/[\w.-]+/g, ""), /\bdocs\/[\w-]+\.md/);
+  }
 });
 
 test("each relative link or image of a guide is a guide or an image of the site", () => {

@@ -103,6 +103,7 @@ describe("the Python package", () => {
       README_KEY: reader.secret,
       AGENTS_KEY: few.secret,
       NOTES_KEY: notes.state.keys.ada,
+      SECOND_NOTES_KEY: notes.state.keys.ben,
       PLATFORM_TOKEN,
       PLATFORM_URL: called.origin,
       VISITOR_URL: `http://127.0.0.1:${visits.port}`,

@@ -119,7 +119,10 @@ export interface NewSession {
    * identity.
    */
   connections?: readonly string[] | undefined;
-  /** The calls of an agent that the user must approve. Needs the sign-in for agents. Default: none. */
+  /**
+   * The calls of an agent at `POST /mcp` that the user must approve; other endpoints return a 403 for them. Needs the
+   * sign-in for agents. Default: none.
+   */
   confirm?: "write" | "destructive" | undefined;
   /**
    * The OAuth client with which the token connects accounts. The user can't choose another one. Default: the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as jsons
 import random
 import re
 import time
@@ -28,6 +29,10 @@ Json: TypeAlias = Any
 
 SECRET_HEADER: Final = "x-service-secret"
 USER_AGENT: Final = f"connector-vault-python/{__version__}"
+MCP_VERSION: Final = "2026-07-28"
+"""The version of the Model Context Protocol in which this package calls tools. It has no sessions."""
+TOOL_SECONDS: Final = 60.0
+"""How long a tool may take: some wait 25 seconds for the user, others for a platform."""
 MIN_BACKOFF: Final = 0.5
 MAX_BACKOFF: Final = 8.0
 PAGE_SIZE: Final = 100
@@ -108,6 +113,10 @@ class Call(Generic[Result]):
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: Json = OMITTED
     if_match: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Headers in addition to those of all calls."""
+    min_timeout: float = 0
+    """The number of seconds that the service may need for this call, if the client's own timeout is shorter."""
     repeatable: bool = True
     """Whether the call is idempotent and can be retried."""
 
@@ -202,7 +211,7 @@ def normalized_base_url(base_url: str) -> str:
 
 
 def request_headers(call: Call[Any], secret: str) -> dict[str, str]:
-    headers = {SECRET_HEADER: secret, "accept": "application/json", "user-agent": USER_AGENT}
+    headers = {SECRET_HEADER: secret, "accept": "application/json", "user-agent": USER_AGENT, **call.headers}
     if call.if_match is not None:
         headers["if-match"] = call.if_match
     return headers
@@ -254,6 +263,9 @@ def response_error(response: httpx.Response, secret: str) -> VaultError:
     except ValidationError:
         json = {}
     code, detail = json.get("code"), json.get("detail")
+    rejected = _rpc_error(json) if json.get("jsonrpc") == "2.0" else None
+    if rejected is not None:
+        code, detail = "invalid_argument", rejected
     if not isinstance(code, str) or not isinstance(detail, str):
         return unexpected(response, f"The response has the status {response.status_code} and no problem document.")
     connection, redirect_uri = json.get("connectionId"), json.get("redirectUri")
@@ -268,6 +280,65 @@ def response_error(response: httpx.Response, secret: str) -> VaultError:
         headers=dict(response.headers),
     )
     return ERROR_CLASSES_BY_STATUS.get(response.status_code, VaultError)(code, detail, details)
+
+
+def tool_call(name: str, arguments: Json, *, only_reads: bool) -> Call[Mapping[str, Any]]:
+    """The call of a tool of `POST /mcp`."""
+    meta = {
+        "protocolVersion": MCP_VERSION,
+        "clientCapabilities": {},
+        "clientInfo": {"name": "connector-vault-python", "version": __version__},
+    }
+    params = {
+        "name": name,
+        "arguments": to_json(arguments),
+        "_meta": {f"io.modelcontextprotocol/{member}": value for member, value in meta.items()},
+    }
+    return Call(
+        "POST",
+        "/mcp",
+        dict[str, Any],
+        body={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
+        headers={
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": MCP_VERSION,
+            "mcp-method": "tools/call",
+            "mcp-name": name,
+        },
+        min_timeout=TOOL_SECONDS,
+        repeatable=only_reads,
+    )
+
+
+def tool_result(message: Mapping[str, Any]) -> Json:
+    """The result in the response to the call of a tool. An error of the tool has the members `error` and `detail`."""
+    if "error" in message:
+        raise VaultError("invalid_argument", _rpc_error(message) or "The service rejected the call.")
+    result = message.get("result")
+    members = cast("dict[str, Any]", result) if isinstance(result, dict) else {}
+    content = [cast("dict[str, Any]", part) for part in _list(members.get("content")) if isinstance(part, dict)]
+    text = "".join(part["text"] for part in content if isinstance(part.get("text"), str))
+    try:
+        value = jsons.loads(text)
+    except ValueError:
+        value = text
+    if members.get("isError") is not True:
+        return value
+    if not isinstance(value, dict):
+        return {"error": "invalid_argument", "detail": text}
+    problem = cast("dict[str, Any]", value)
+    if "code" not in problem:
+        # The response of a GraphQL API, with its errors.
+        return problem
+    kept = {name: member for name, member in problem.items() if name not in ("type", "title", "status", "code", "detail")}
+    return {"error": problem["code"], "detail": problem.get("detail"), **kept}
+
+
+def _rpc_error(message: Mapping[str, Any]) -> str | None:
+    """The message of an error of JSON-RPC."""
+    error = message.get("error")
+    text = cast("dict[str, Any]", error).get("message") if isinstance(error, dict) else None
+    return text if isinstance(text, str) else None
 
 
 def _list(value: object) -> list[object]:

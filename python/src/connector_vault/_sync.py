@@ -46,7 +46,10 @@ from ._core import (
     query_params,
     parse_result,
     retry_delay,
+    tool_call,
+    tool_result,
 )
+from ._tool_definitions import TOOL_DEFINITIONS
 from .errors import ConnectError, ErrorDetails, NoResponseError, VaultError
 from .models import (
     Access,
@@ -196,7 +199,7 @@ class Sender:
                 params=call.query or None,
                 json=body,
                 headers=request_headers(call, secret),
-                timeout=self.timeout,
+                timeout=max(self.timeout, call.min_timeout),
                 follow_redirects=False,
             )
         except httpx.HTTPError as cause:
@@ -1189,7 +1192,7 @@ class Sessions:
         """Creates a token that has access to the connections of one identity, for 15 minutes by default.
 
         `platforms`, `access`, `actions` (`platform/key` or `platform/prefix*`) and `connections` limit it further.
-        `confirm` names the calls of an agent that the user must approve.
+        `confirm` names the calls of an agent at `POST /mcp` that the user must approve; other endpoints return a 403 for them.
         `client` is the name of the OAuth client with which it connects accounts.
         `fields` are values that the user can change in the connect window, `fixed_fields` ones that the user can't; both need
         `platforms` with one platform. `lang` is the language of the window (BCP 47), by default that of the browser.
@@ -1279,6 +1282,15 @@ class ConnectorVault:
         """Counts the requests of the account's keys and tokens. Needs the scope `usage:read`."""
         query = query_params(dict(from_=from_, to=to, group_by=group_by, platform=platform, identity=identity))
         return self._sender.result(Call("GET", api_path("usage"), Usage, query=query))
+
+    def call_tool(self, name: str, arguments: Json) -> Json:
+        """Calls one of the service's tools for agents (`POST /mcp`), as an agent does, and returns its result.
+
+        The modules for agent libraries call the tools with it. A result with the member `error` says what the agent must
+        correct. Repeated only if the tool changes nothing.
+        """
+        only_reads = any(tool.only_reads for tool in TOOL_DEFINITIONS if tool.name == name)
+        return tool_result(self._sender.result(tool_call(name, arguments, only_reads=only_reads)))
 
     def call_platform(
         self,

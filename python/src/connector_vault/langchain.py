@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langchain_core.tools import StructuredTool
 
 from ._async import AsyncConnectorVault
 from ._async_tools import AsyncTools
 from ._sync import ConnectorVault
 from ._sync_tools import Tools
+from ._tool_definitions import TOOL_DEFINITIONS, ToolDefinition
 
 
 def tools(vault: ConnectorVault | AsyncConnectorVault) -> list[StructuredTool]:
-    """The tools to search, describe and run actions. With an asynchronous client, run the agent with `ainvoke`."""
+    """The tools of an agent. With an asynchronous client, run the agent with `ainvoke`."""
     if isinstance(vault, ConnectorVault):
-        agent_tools = Tools(vault)
-        return [
-            StructuredTool.from_function(function, parse_docstring=True)
-            for function in (agent_tools.search_actions, agent_tools.describe_action, agent_tools.run_action)
-        ]
-    async_tools = AsyncTools(vault)
-    return [
-        StructuredTool.from_function(coroutine=function, parse_docstring=True)
-        for function in (async_tools.search_actions, async_tools.describe_action, async_tools.run_action)
-    ]
+        return [_tool(Tools(vault), definition) for definition in TOOL_DEFINITIONS]
+    return [_async_tool(AsyncTools(vault), definition) for definition in TOOL_DEFINITIONS]
+
+
+def _tool(agent_tools: Tools, definition: ToolDefinition) -> StructuredTool:
+    def call(**arguments: Any) -> Any:
+        return agent_tools.call(definition, arguments)
+
+    return StructuredTool(
+        name=definition.name, description=definition.description, args_schema=definition.parameters, func=call
+    )
+
+
+def _async_tool(agent_tools: AsyncTools, definition: ToolDefinition) -> StructuredTool:
+    async def call(**arguments: Any) -> Any:
+        return await agent_tools.call(definition, arguments)
+
+    return StructuredTool(
+        name=definition.name, description=definition.description, args_schema=definition.parameters, coroutine=call
+    )
