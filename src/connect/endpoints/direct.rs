@@ -86,16 +86,21 @@ impl ConnectRequest<'_> {
             }
             _ => false,
         };
-        let difference = if self.presets.conflicts_with(&credentials.fields) {
-            Some("than the app expects")
-        } else {
-            (is_different_account && !self.allows_other_account).then_some("than before")
-        };
-        if let Some(difference) = difference {
+        if self.presets.conflicts_with(&credentials.fields) {
             let detail = format!(
-                "These credentials belong to a different account at {name} {difference}. Nothing was changed."
+                "These credentials belong to a different account at {name} than the app expects. Nothing was changed. Use credentials of the expected account."
             );
-            return Err(Problem::new(Code::CredentialsRejected, detail));
+            return Err(Problem::new(Code::AccountMismatch, detail));
+        }
+        if is_different_account && !self.allows_other_account {
+            let account = self.previous.as_ref().and_then(|previous| {
+                previous.quoted_account(keys, tenant, config.account_names)
+            });
+            let detail = format!(
+                "These credentials belong to a different account at {name} than before. The connection keeps the previous one{}. Use credentials of that account, or connect this one separately.",
+                account.unwrap_or_default()
+            );
+            return Err(Problem::new(Code::AccountMismatch, detail));
         }
         let account = ConnectedAccount {
             account: &self.principal.account,

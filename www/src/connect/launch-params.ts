@@ -1,6 +1,7 @@
 // The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. The
-// window removes the code or token from the URL immediately, so that no history, bookmark or screenshot contains it,
-// and does not store it.
+// window removes the code or token from the URL immediately, so that no history, bookmark or screenshot contains it. A
+// full page has no embedder to ask again, so its tab keeps the parameters for a reload, until the account is connected.
+import { readStorage, writeStorage } from "../components/storage";
 import { TOKEN_PATTERN, signedPattern } from "../session/link";
 
 export interface LaunchParams {
@@ -13,22 +14,48 @@ export interface LaunchParams {
   platform: string | undefined;
   /** The connection to reconnect. */
   connection: string | undefined;
+  /** The ID of the auth method that the form selects first. */
+  authMethod: string | undefined;
   /** The origin of the embedder, as the URL states it. */
   origin: string | undefined;
   /** The URL to which a full page returns. */
   returnUrl: string | undefined;
   /** The attempt of a popup that returns from the platform. */
   resumed: { attempt: string; connection: string | undefined } | undefined;
+  /** Whether the page has connected an account before it was reloaded. */
+  isDone: boolean;
 }
+
+/** The parameters of a full page, as a fragment, in the storage of its tab. */
+const STORED_KEY = "connect-launch";
+const storedParameters = () => new URLSearchParams(readStorage("sessionStorage", STORED_KEY));
+const store = (parameters: URLSearchParams) => writeStorage("sessionStorage", STORED_KEY, `${parameters}`);
+
+/** Stores the token of a code for a reload of the full page, because a code can be exchanged only once. */
+export function storeToken(token: string): void {
+  const parameters = storedParameters();
+  parameters.set("token", token);
+  store(parameters);
+}
+
+/** Ends what `storeToken` and `takeLaunchParams` have stored: the account is connected. */
+export const storeDone = () => store(new URLSearchParams({ done: "1" }));
 
 const CODE_PATTERN = signedPattern("cc");
 
 /** Reads the parameters and removes them from the URL. Keeps what to connect in a popup, so that it survives a reload. */
 export function takeLaunchParams(): LaunchParams {
-  const parameters = new URLSearchParams(location.hash.slice(1));
+  let parameters = new URLSearchParams(location.hash.slice(1));
+  if (window.parent === window && !window.opener) {
+    const stored = storedParameters();
+    // The same link again, after its code was exchanged.
+    const isKnown = parameters.has("code") && parameters.get("code") === stored.get("code");
+    if (isKnown || location.hash === "") parameters = stored;
+    else store(parameters);
+  }
   const attempt = new URLSearchParams(location.search).get("connect");
   const parameter = (name: string) => parameters.get(name) || undefined;
-  const targets = ["platform", "connection"].filter((name) => window.opener && parameter(name));
+  const targets = ["platform", "connection", "authMethod"].filter((name) => window.opener && parameter(name));
   const fragment = String(new URLSearchParams(targets.map((name) => [name, parameter(name) ?? ""])));
   if (location.hash !== "" || location.search !== "")
     history.replaceState(null, "", location.pathname + (fragment && `#${fragment}`));
@@ -41,9 +68,11 @@ export function takeLaunchParams(): LaunchParams {
     isMalformed: (code !== undefined && !isCode) || (token !== undefined && !isToken),
     platform: parameter("platform")?.toLowerCase(),
     connection: parameter("connection")?.toLowerCase(),
+    authMethod: parameter("authMethod"),
     origin: parseOrigin(parameter("origin")),
     returnUrl: parameter("returnUrl"),
     resumed: attempt !== null && parameters.has("began") ? { attempt, connection: parameter("began") } : undefined,
+    isDone: parameters.has("done"),
   };
 }
 
@@ -59,13 +88,14 @@ export function buildPopupReturnUrl(
 
 /** Returns the URL that opens the same window again, with the token that the embedder sent, if any. */
 export function buildLaunchUrl(
-  { code, token, platform, connection, returnUrl }: LaunchParams,
+  { code, token, platform, connection, authMethod, returnUrl }: LaunchParams,
   receivedToken: string | undefined,
 ): string {
   const members = {
     ...(receivedToken === undefined ? { code, token } : { token: receivedToken }),
     platform,
     connection,
+    authMethod,
     origin: location.origin,
     returnUrl,
   };

@@ -103,20 +103,23 @@ function getFailureName(code: string): FailureName | undefined {
   return Object.hasOwn(ACTORS, name) && !LOCAL_FAILURES.has(name) ? (name as FailureName) : undefined;
 }
 
-const getFailureText = (name: FailureName, platform: string) => ({
+const MORE_PRECISE_DETAILS: readonly FailureName[] = ["account_mismatch", "other", "rejected"];
+
+/**
+ * Returns the texts of a failure. For some, uses the service's message if the page is in English, because it is more
+ * precise than the text for the code.
+ */
+const getFailureText = (name: FailureName, platform: string, detail = "") => ({
   title: translate(`failure.${name}.title`, { platform }),
-  text: translate(`failure.${name}.text`, { platform }),
+  text:
+    language === "en" && detail !== "" && MORE_PRECISE_DETAILS.includes(name)
+      ? detail
+      : translate(`failure.${name}.text`, { platform }),
   actor: ACTORS[name],
 });
 
-/** Uses the service's message if the page is in English, because it is more precise than the text for the code. */
-const withEnglishDetail = (failure: ReturnType<typeof getFailureText>, detail: string) =>
-  language === "en" && detail !== "" ? { ...failure, text: detail } : failure;
-
 export function attemptFailureText({ code, detail }: { code: string; detail: string }, platform: string): FailureText {
-  const name = getFailureName(code);
-  const failure = name ? getFailureText(name, platform) : withEnglishDetail(getFailureText("other", platform), detail);
-  return { ...failure, code, detail };
+  return { ...getFailureText(getFailureName(code) ?? "other", platform, detail), code, detail };
 }
 
 export function requestFailureText(error: unknown, platform: string): FailureText {
@@ -124,11 +127,8 @@ export function requestFailureText(error: unknown, platform: string): FailureTex
     return { ...getFailureText("internal", platform), code: "internal", detail: String(error) };
   const { code, message: detail, requestId, status, connectionId } = error;
   const details = { code, detail, requestId, connectionId };
-  const name = getFailureName(code);
-  if (name) return { ...getFailureText(name, platform), ...details };
-  if (status === undefined)
-    return { ...getFailureText(navigator.onLine ? "no_response" : "offline", platform), ...details };
-  return status >= 400 && status < 500
-    ? { ...withEnglishDetail(getFailureText("rejected", platform), detail), ...details }
-    : { ...getFailureText("service", platform), ...details };
+  const isRejected = status !== undefined && status >= 400 && status < 500;
+  const offlineName = navigator.onLine ? "no_response" : "offline";
+  const name = getFailureName(code) ?? (status === undefined ? offlineName : isRejected ? "rejected" : "service");
+  return { ...getFailureText(name, platform, detail), ...details };
 }

@@ -3,7 +3,7 @@ import type { Scope, Whoami } from "connector-vault/slim";
 import { readStorage, writeStorage } from "../components/storage";
 import { ApiClient, exchange } from "./api-client";
 import { type Reply, allowedListener, displayMode } from "./embedder";
-import { type LaunchParams, parseOrigin } from "./launch-params";
+import { type LaunchParams, parseOrigin, storeToken } from "./launch-params";
 
 const CONFIRMED_KEY = "connect-confirmed";
 
@@ -74,7 +74,10 @@ export async function readInvitation(
   const isFromApp = reply?.code === code && origins?.includes(reply.origin) === true;
   let exchangedToken: string | undefined;
   const open = async () => {
-    exchangedToken ??= await exchange(code);
+    if (exchangedToken === undefined) {
+      exchangedToken = await exchange(code);
+      if (displayMode === "page") storeToken(exchangedToken);
+    }
     return openSession(launchParams, exchangedToken, reply);
   };
   const confirmation = openConfirmation(code, isFromApp);
