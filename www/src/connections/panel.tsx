@@ -156,6 +156,7 @@ function State({ connection, name = connection.platform, onGone }: StateProps) {
           platform={connection.platform}
           name={name}
           connection={connection}
+          authMethod={status?.authMethod}
           onClose={() => setConnecting(false)}
         />
       )}

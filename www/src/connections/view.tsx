@@ -35,6 +35,7 @@ import "./connections.css";
 
 const FILTERS = [...BASIC_FILTERS, ...EXTRA_FILTERS];
 const PATH = "/connections";
+const ID_PATTERN = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const FIRST_PAGE: PagePosition = { after: undefined, page: undefined };
 const getConnectionPath = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/${encodeURIComponent(id)}`);
 
@@ -271,6 +272,15 @@ function NoRows({ total, filters, activeOnly, hasFilters, firstHref }: NoRowsPro
   return (
     <EmptyState title="No connections match">
       {activeOnly && <InactiveMatches filters={filters} />}
+      {filters.q !== undefined && (
+        <p>
+          {ID_PATTERN.test(filters.q.trim()) ? (
+            <Link href={getConnectionPath(filters.q.trim())}>Open the connection with this ID</Link>
+          ) : (
+            "The search does not cover the names of accounts at platforms. The filter Account finds their IDs."
+          )}
+        </p>
+      )}
       <Link href={PATH}>Clear filters</Link>
     </EmptyState>
   );

@@ -76,7 +76,7 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
             {error.detail} <code>{error.code}</code>
           </>
         ) : (
-          "The user did not open the link, or did not return from the platform, within 10 minutes."
+          "Within 10 minutes, the user did not open the link or did not finish: they may have entered something that the platform rejects."
         )}
       </p>
       <p>
