@@ -145,7 +145,7 @@ fn links_reconnect_key_connections() {
     );
     let started = body(&connect(&api, &json!({"connection": id, "link": true})));
     let (code, rest) = window(&api, &started);
-    assert_eq!(rest, format!("platform=keyed&connection={id}"));
+    assert_eq!(rest, format!("platform=keyed&connection={id}&authMethod=key"));
     let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let new = json!({"connection": id, "fields": {"apiKey": "new"}});

@@ -260,7 +260,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   }
 
   function succeed(target: Target, connection: Connection, attempt?: string, listener = session?.listener) {
-    if (displayMode === "page") storeDone();
+    storeDone();
     notifyEmbedder(listener, { status: "succeeded", connection, ...(attempt !== undefined && { attempt }) });
     showView({ kind: "done", target, connection });
   }

@@ -26,39 +26,36 @@ export interface LaunchParams {
   isDone: boolean;
 }
 
-/** The parameters of a full page, as a fragment, in the storage of its tab. */
+/** The fragment of a full page, in the storage of its tab. */
 const STORED_KEY = "connect-launch";
-const storedParameters = () => new URLSearchParams(readStorage("sessionStorage", STORED_KEY));
-const store = (parameters: URLSearchParams) => writeStorage("sessionStorage", STORED_KEY, `${parameters}`);
+const isFullPage = window.parent === window && !window.opener;
+const readStored = () => readStorage("sessionStorage", STORED_KEY) ?? "";
+const store = (fragment: string) => isFullPage && writeStorage("sessionStorage", STORED_KEY, fragment);
 
 /** Stores the token of a code for a reload of the full page, because a code can be exchanged only once. */
-export function storeToken(token: string): void {
-  const parameters = storedParameters();
-  parameters.set("token", token);
-  store(parameters);
-}
+export const storeToken = (token: string) => store(`${readStored()}&token=${token}`);
 
-/** Ends what `storeToken` and `takeLaunchParams` have stored: the account is connected. */
-export const storeDone = () => store(new URLSearchParams({ done: "1" }));
+/** Removes what was stored for a reload: the account is connected. */
+export const storeDone = () => store("done=1");
 
 const CODE_PATTERN = signedPattern("cc");
 
 /** Reads the parameters and removes them from the URL. Keeps what to connect in a popup, so that it survives a reload. */
 export function takeLaunchParams(): LaunchParams {
-  let parameters = new URLSearchParams(location.hash.slice(1));
-  if (window.parent === window && !window.opener) {
-    const stored = storedParameters();
-    // The same link again, after its code was exchanged.
-    const isKnown = parameters.has("code") && parameters.get("code") === stored.get("code");
-    if (isKnown || location.hash === "") parameters = stored;
-    else store(parameters);
+  let fragment = location.hash.slice(1);
+  if (isFullPage) {
+    const stored = readStored();
+    // A reload, or the same link again: its code may have been exchanged.
+    if (stored.startsWith(fragment)) fragment = stored;
+    else store(fragment);
   }
+  const parameters = new URLSearchParams(fragment);
   const attempt = new URLSearchParams(location.search).get("connect");
   const parameter = (name: string) => parameters.get(name) || undefined;
   const targets = ["platform", "connection", "authMethod"].filter((name) => window.opener && parameter(name));
-  const fragment = String(new URLSearchParams(targets.map((name) => [name, parameter(name) ?? ""])));
+  const kept = new URLSearchParams(targets.map((name) => [name, parameter(name) ?? ""]));
   if (location.hash !== "" || location.search !== "")
-    history.replaceState(null, "", location.pathname + (fragment && `#${fragment}`));
+    history.replaceState(null, "", location.pathname + (kept.size > 0 ? `#${kept}` : ""));
   const [code, token] = [parameter("code"), parameter("token")];
   const isCode = code !== undefined && CODE_PATTERN.test(code);
   const isToken = token !== undefined && TOKEN_PATTERN.test(token);

@@ -76,7 +76,7 @@ export async function readInvitation(
   const open = async () => {
     if (exchangedToken === undefined) {
       exchangedToken = await exchange(code);
-      if (displayMode === "page") storeToken(exchangedToken);
+      storeToken(exchangedToken);
     }
     return openSession(launchParams, exchangedToken, reply);
   };
