@@ -97,6 +97,7 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
       {missingScopes.length > 0 && (
         <DescriptionItem name="Missing scopes">
           <Chips labels={missingScopes} />
+          <span class="muted small"> Calls that need them fail.</span>
         </DescriptionItem>
       )}
     </dl>

@@ -268,7 +268,14 @@ interface NoRowsProps {
 
 function NoRows({ total, filters, activeOnly, hasFilters, firstHref }: NoRowsProps) {
   if (total > 0) return <NoSuchPage firstHref={firstHref} />;
-  if (!hasFilters) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
+  const attempts = <Link href="/integrations#attempts-title">Failed attempts to connect</Link>;
+  if (!hasFilters)
+    return (
+      <EmptyState title="No connections yet">
+        <p>New connections appear here.</p>
+        {attempts}
+      </EmptyState>
+    );
   return (
     <EmptyState title="No connections match">
       {activeOnly && <InactiveMatches filters={filters} />}
@@ -281,7 +288,7 @@ function NoRows({ total, filters, activeOnly, hasFilters, firstHref }: NoRowsPro
           )}
         </p>
       )}
-      <Link href={PATH}>Clear filters</Link>
+      <Link href={PATH}>Clear filters</Link> · {attempts}
     </EmptyState>
   );
 }

@@ -83,6 +83,9 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
   };
   return (
     <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
+      {whoami.person !== undefined && (
+        <p>Your sign-in opens only this environment. To sign in to the other one, use its own sign-in address, or:</p>
+      )}
       <p>This tab keeps the keys of both environments until you sign out, so that you can switch between them.</p>
       <TextField
         label={`API key of the ${otherEnvironment} environment`}
