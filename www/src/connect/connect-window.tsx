@@ -252,7 +252,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       (field) => faults[field.name] !== undefined && isSetByApp(target.connector, method, field),
     );
     if (!isAppFault && Object.keys(faults).length > 0) return { faults };
-    if (error instanceof ApiError && ["credentials_rejected", "account_mismatch"].includes(error.code))
+    // The platform rejects the credentials, or they belong to another account.
+    if (error instanceof ApiError && error.status === 422)
       return { faults, failure: requestFailureText(error, target.connector.name) };
     if (error instanceof ApiError) notify({ status: "failed", code: error.code });
     showFailure(error, () => showView({ kind: "form", target }), target);

@@ -3,6 +3,7 @@
 import type { AuthMethod } from "connector-vault/slim";
 import { ApiError } from "./api-client";
 import { type TextKey, fieldLabel, language, translate } from "./texts";
+import { template } from "./translate";
 
 /** Who must act after a failure: the user, the app's team, or neither. */
 export type Actor = "user" | "app" | "nobody";
@@ -60,13 +61,8 @@ export function methodTitle(method: AuthMethod, platform: string): string {
 /** The failures with texts of their own: `failure.<name>.title` and `failure.<name>.text`. */
 type FailureName = Extract<TextKey, `failure.${string}.title`> extends `failure.${infer Name}.title` ? Name : never;
 
-const ACTORS: Record<FailureName, Actor> = {
-  denied: "user",
-  account_mismatch: "user",
-  interrupted: "user",
-  expired: "user",
-  connection_exists: "user",
-  connection_not_found: "user",
+/** Who must act, if not the user. For `nobody`, the network of either side may have failed. */
+const ACTORS: { [Name in FailureName]?: Actor } = {
   connection_limit: "app",
   client_rejected: "app",
   request_rejected: "app",
@@ -74,14 +70,10 @@ const ACTORS: Record<FailureName, Actor> = {
   platform_not_found: "app",
   insufficient_scope: "app",
   invalid_answer: "app",
-  // Neither must act, because the network of either side may have failed.
   platform_unreachable: "nobody",
   platform_timeout: "nobody",
   platform_unavailable: "nobody",
-  too_many_requests: "user",
-  credentials_rejected: "user",
   internal: "app",
-  offline: "user",
   no_response: "nobody",
   rejected: "app",
   service: "nobody",
@@ -100,7 +92,7 @@ const LOCAL_FAILURES = new Set(["internal", "offline", "no_response", "rejected"
 
 function getFailureName(code: string): FailureName | undefined {
   const name = SAME_TEXTS[code] ?? code;
-  return Object.hasOwn(ACTORS, name) && !LOCAL_FAILURES.has(name) ? (name as FailureName) : undefined;
+  return template(`failure.${name}.title`) !== "" && !LOCAL_FAILURES.has(name) ? (name as FailureName) : undefined;
 }
 
 const MORE_PRECISE_DETAILS: readonly FailureName[] = ["account_mismatch", "other", "rejected"];
@@ -115,7 +107,7 @@ const getFailureText = (name: FailureName, platform: string, detail = "") => ({
     language === "en" && detail !== "" && MORE_PRECISE_DETAILS.includes(name)
       ? detail
       : translate(`failure.${name}.text`, { platform }),
-  actor: ACTORS[name],
+  actor: ACTORS[name] ?? "user",
 });
 
 export function attemptFailureText({ code, detail }: { code: string; detail: string }, platform: string): FailureText {

@@ -396,8 +396,8 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
       {!hasEnded && (
         <>
           <p ref={intro} tabIndex={-1}>
-            Send this link to the user when they have time for it, or open it yourself if the account is yours. It works
-            once and expires <RelativeTime at={expiresAt} />.
+            Send this link to the user when they have time, or open it yourself if the account is yours. It works once
+            and expires <RelativeTime at={expiresAt} />.
           </p>
           <p class="copyable full-width">
             <code>{authorizationUrl}</code> <CopyButton text={authorizationUrl} label="Copy the link" />

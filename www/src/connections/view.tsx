@@ -103,8 +103,8 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
         clearHref={hasFilters ? PATH : undefined}
         onChange={(changes, options) => change({ ...changes, ...toPositionParameters(FIRST_PAGE) }, options)}
       />
-      {values.state !== undefined && values.active === undefined && faults.length === 0 && (
-        <InactiveHint filters={filters} />
+      {values.state !== undefined && values.active === undefined && faults.length === 0 && query.data?.total !== 0 && (
+        <InactiveMatches filters={filters} />
       )}
       {faults.length > 0 && (
         <p class="note" data-tone="warn">
@@ -213,16 +213,18 @@ function usePanel(selectedId: string | undefined, getAddress: (id: string | unde
 const inactiveHref = () => withQuery(PATH, location.search, { active: "false", page: undefined, after: undefined });
 
 /**
- * A link to the inactive connections in the same state. Most failed connections are inactive, but the list contains
- * only active ones by default.
+ * A link to the inactive connections that match. Most failed connections are inactive, but the list contains only active
+ * ones by default.
  */
-function InactiveHint({ filters }: { filters: ConnectionFilters }) {
+function InactiveMatches({ filters }: { filters: ConnectionFilters }) {
   const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
   if (!data || isPlaceholderData || data.total === 0) return null;
   return (
     <p class="muted">
       Only active connections are listed.{" "}
-      <Link href={inactiveHref()}>Show {pluralize(data.total, "inactive connection")} in this state</Link>
+      <Link href={inactiveHref()}>
+        {pluralize(data.total, "inactive connection")} {data.total === 1 ? "matches" : "match"}
+      </Link>
     </p>
   );
 }
@@ -241,20 +243,6 @@ function AddButton({ href }: { href: string }) {
     <button type="button" aria-disabled="true" aria-describedby="read-only">
       Add a record
     </button>
-  );
-}
-
-/** A button that lists the inactive connections that match, such as those that failed. */
-function InactiveMatches({ filters }: { filters: ConnectionFilters }) {
-  const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
-  if (!data || isPlaceholderData || data.total === 0) return null;
-  return (
-    <>
-      <p>Only active connections were searched.</p>
-      <Link class="button primary" href={inactiveHref()}>
-        {pluralize(data.total, "inactive connection")} {data.total === 1 ? "matches" : "match"}
-      </Link>
-    </>
   );
 }
 
@@ -284,7 +272,7 @@ function NoRows({ total, filters, activeOnly, hasFilters, firstHref }: NoRowsPro
           {ID_PATTERN.test(filters.q.trim()) ? (
             <Link href={getConnectionPath(filters.q.trim())}>Open the connection with this ID</Link>
           ) : (
-            "The search does not cover the names of accounts at platforms. The filter Account finds their IDs."
+            "To find an account at a platform, enter its ID in the filter Account."
           )}
         </p>
       )}

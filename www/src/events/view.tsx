@@ -89,7 +89,7 @@ export function EventsView() {
       {findFaultMessage(faults, "connection") && (
         <p>
           <Link href={`/connections?active=all&q=${encodeURIComponent(values.connection ?? "")}`}>
-            Find a connection by its identity or name
+            Find the connection
           </Link>
         </p>
       )}

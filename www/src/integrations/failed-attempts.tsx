@@ -88,7 +88,7 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
             {error.detail} <code>{error.code}</code>
           </>
         ) : (
-          "Within 10 minutes, the user did not open the link or did not finish: they may have entered something that the platform rejects."
+          "The user did not open the link or did not finish within 10 minutes. The platform may have rejected what they entered."
         )}
       </p>
       <p>

@@ -84,7 +84,7 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
   return (
     <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
       {whoami.person !== undefined && (
-        <p>Your sign-in opens only this environment. To sign in to the other one, use its own sign-in address, or:</p>
+        <p>You signed in to this environment only. The other one has a sign-in address of its own, or needs a key.</p>
       )}
       <p>This tab keeps the keys of both environments until you sign out, so that you can switch between them.</p>
       <TextField
