@@ -50,8 +50,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   setAppName(branding?.name ?? undefined);
 
   useEffect(() => {
-    // After a reload, the history still has steps from before.
-    const showStep = ({ state }: PopStateEvent) => (steps.current[Number(state)] ?? steps.current[0])?.();
+    const showStep = ({ state }: PopStateEvent) => steps.current[Number(state)]?.();
     addEventListener("popstate", showStep);
     void begin();
     return () => {

@@ -52,10 +52,9 @@ export function takeLaunchParams(): LaunchParams {
   const parameters = new URLSearchParams(fragment);
   const attempt = new URLSearchParams(location.search).get("connect");
   const parameter = (name: string) => parameters.get(name) || undefined;
-  const targets = ["platform", "connection", "authMethod"].filter((name) => window.opener && parameter(name));
+  const targets = ["platform", "connection"].filter((name) => window.opener && parameter(name));
   const kept = new URLSearchParams(targets.map((name) => [name, parameter(name) ?? ""]));
-  if (location.hash !== "" || location.search !== "")
-    history.replaceState(null, "", location.pathname + (kept.size > 0 ? `#${kept}` : ""));
+  history.replaceState(null, "", location.pathname + (kept.size > 0 ? `#${kept}` : ""));
   const [code, token] = [parameter("code"), parameter("token")];
   const isCode = code !== undefined && CODE_PATTERN.test(code);
   const isToken = token !== undefined && TOKEN_PATTERN.test(token);
@@ -85,14 +84,13 @@ export function buildPopupReturnUrl(
 
 /** Returns the URL that opens the same window again, with the token that the embedder sent, if any. */
 export function buildLaunchUrl(
-  { code, token, platform, connection, authMethod, returnUrl }: LaunchParams,
+  { code, token, platform, connection, returnUrl }: LaunchParams,
   receivedToken: string | undefined,
 ): string {
   const members = {
     ...(receivedToken === undefined ? { code, token } : { token: receivedToken }),
     platform,
     connection,
-    authMethod,
     origin: location.origin,
     returnUrl,
   };

@@ -74,10 +74,8 @@ export async function readInvitation(
   const isFromApp = reply?.code === code && origins?.includes(reply.origin) === true;
   let exchangedToken: string | undefined;
   const open = async () => {
-    if (exchangedToken === undefined) {
-      exchangedToken = await exchange(code);
-      storeToken(exchangedToken);
-    }
+    exchangedToken ??= await exchange(code);
+    storeToken(exchangedToken);
     return openSession(launchParams, exchangedToken, reply);
   };
   const confirmation = openConfirmation(code, isFromApp);
