@@ -77,6 +77,12 @@ pub fn status() -> Value {
                 ),
             ),
             (
+                "authMethod",
+                text_or_null(
+                    "The id of the connector's auth method that the credentials are for; null if the vault holds none.",
+                ),
+            ),
+            (
                 "client",
                 text_or_null(
                     "The name of the OAuth client that obtained the credentials; null for credentials of another type, and for none.",

@@ -172,8 +172,7 @@ export function createConnect({ baseUrl, token }: ConnectSettings): Connect {
 const TRY_AGAIN = "Please try again.";
 const MISCONFIGURED = "This app is not set up correctly for this platform.";
 const MESSAGES: { [Code in ErrorCode]?: string } = {
-  account_mismatch:
-    "You signed in with a different account than before. Sign in with the same one, or connect a new account.",
+  account_mismatch: "This is a different account than before. Use the same one, or connect a new account.",
   blocked: "Your browser has blocked the window. Allow windows of this site, and try again.",
   changed: `Something has changed in the meantime. ${TRY_AGAIN}`,
   client_rejected: MISCONFIGURED,

@@ -161,6 +161,8 @@ export interface ConnectionStatus {
   holdsCredentials: boolean;
   /** Whether another service still refreshes this imported connection, so this service does not. */
   awaitsCutOver: boolean;
+  /** The ID of the connector's auth method that the credentials are for; null if the vault has none. */
+  authMethod: string | null;
   /** The name of the OAuth client that obtained the credentials; null if there are none, or if they are not OAuth. */
   client: string | null;
   /** The connected account at the platform; null if unknown. */

@@ -183,6 +183,7 @@ export interface Names {
     | "body_too_large"
     | "unsupported_media_type"
     | "credentials_rejected"
+    | "account_mismatch"
     | "too_many_requests"
     | "internal"
     | "platform_unreachable"

@@ -1770,6 +1770,10 @@ class ConnectionStatus(Model):
     """
     Whether the connection was imported and another service still refreshes it, so that this one does not.
     """
+    auth_method: str | None = Field(None, alias='authMethod')
+    """
+    The id of the connector's auth method that the credentials are for; null if the vault holds none.
+    """
     client: str | None = None
     """
     The name of the OAuth client that obtained the credentials; null for credentials of another type, and for none.
@@ -3095,7 +3099,7 @@ class Problem(Model):
     """
     A human-readable description of what went wrong in this case.
     """
-    code: Literal['unknown_parameter', 'repeated_parameter', 'invalid_parameter', 'query_too_broad', 'invalid_body', 'missing_key', 'invalid_key', 'insufficient_scope', 'route_not_found', 'platform_not_found', 'action_not_found', 'connection_not_found', 'attempt_not_found', 'credentials_not_found', 'oauth_client_not_found', 'webhook_not_found', 'key_not_found', 'agent_sign_in_not_found', 'agent_grant_not_found', 'console_sign_in_not_found', 'console_session_not_found', 'method_not_allowed', 'connection_exists', 'connection_failed', 'awaiting_cut_over', 'credentials_held', 'not_checkable', 'not_refreshable', 'oauth_client_missing', 'oauth_client_limit', 'connection_limit', 'webhook_limit', 'webhook_inactive', 'key_limit', 'key_inactive', 'precondition_failed', 'body_too_large', 'unsupported_media_type', 'credentials_rejected', 'too_many_requests', 'internal', 'platform_unreachable', 'refresh_failed', 'unavailable', 'platform_timeout', 'vault_full'] | str
+    code: Literal['unknown_parameter', 'repeated_parameter', 'invalid_parameter', 'query_too_broad', 'invalid_body', 'missing_key', 'invalid_key', 'insufficient_scope', 'route_not_found', 'platform_not_found', 'action_not_found', 'connection_not_found', 'attempt_not_found', 'credentials_not_found', 'oauth_client_not_found', 'webhook_not_found', 'key_not_found', 'agent_sign_in_not_found', 'agent_grant_not_found', 'console_sign_in_not_found', 'console_session_not_found', 'method_not_allowed', 'connection_exists', 'connection_failed', 'awaiting_cut_over', 'credentials_held', 'not_checkable', 'not_refreshable', 'oauth_client_missing', 'oauth_client_limit', 'connection_limit', 'webhook_limit', 'webhook_inactive', 'key_limit', 'key_inactive', 'precondition_failed', 'body_too_large', 'unsupported_media_type', 'credentials_rejected', 'account_mismatch', 'too_many_requests', 'internal', 'platform_unreachable', 'refresh_failed', 'unavailable', 'platform_timeout', 'vault_full'] | str
     """
     What went wrong, for programs.
     """
@@ -3202,4 +3206,4 @@ EventData: TypeAlias = EventDataConnection | EventDataOauthClient | EventDataGra
 WebhookDisabledCode: TypeAlias = Literal["gone", "no_success"] | str
 DeliveryState: TypeAlias = Literal["pending", "delivered", "failed"] | str
 NewSessionScope: TypeAlias = Literal["catalog:read", "connections:read", "connections:write", "connections:connect", "connections:call"] | str
-ProblemCode: TypeAlias = Literal["unknown_parameter", "repeated_parameter", "invalid_parameter", "query_too_broad", "invalid_body", "missing_key", "invalid_key", "insufficient_scope", "route_not_found", "platform_not_found", "action_not_found", "connection_not_found", "attempt_not_found", "credentials_not_found", "oauth_client_not_found", "webhook_not_found", "key_not_found", "agent_sign_in_not_found", "agent_grant_not_found", "console_sign_in_not_found", "console_session_not_found", "method_not_allowed", "connection_exists", "connection_failed", "awaiting_cut_over", "credentials_held", "not_checkable", "not_refreshable", "oauth_client_missing", "oauth_client_limit", "connection_limit", "webhook_limit", "webhook_inactive", "key_limit", "key_inactive", "precondition_failed", "body_too_large", "unsupported_media_type", "credentials_rejected", "too_many_requests", "internal", "platform_unreachable", "refresh_failed", "unavailable", "platform_timeout", "vault_full"] | str
+ProblemCode: TypeAlias = Literal["unknown_parameter", "repeated_parameter", "invalid_parameter", "query_too_broad", "invalid_body", "missing_key", "invalid_key", "insufficient_scope", "route_not_found", "platform_not_found", "action_not_found", "connection_not_found", "attempt_not_found", "credentials_not_found", "oauth_client_not_found", "webhook_not_found", "key_not_found", "agent_sign_in_not_found", "agent_grant_not_found", "console_sign_in_not_found", "console_session_not_found", "method_not_allowed", "connection_exists", "connection_failed", "awaiting_cut_over", "credentials_held", "not_checkable", "not_refreshable", "oauth_client_missing", "oauth_client_limit", "connection_limit", "webhook_limit", "webhook_inactive", "key_limit", "key_inactive", "precondition_failed", "body_too_large", "unsupported_media_type", "credentials_rejected", "account_mismatch", "too_many_requests", "internal", "platform_unreachable", "refresh_failed", "unavailable", "platform_timeout", "vault_full"] | str

@@ -309,7 +309,10 @@ impl<P: Ports> BrowserContext<'_, P> {
         Ok(if attempt.presets()?.conflicts_with(&credentials.fields) {
             Some(unexpected_account(name))
         } else if attempt.allow_other_account == 0 && is_different_account {
-            Some(account_mismatch(name))
+            let account = previous.and_then(|previous| {
+                previous.quoted_account(&config.vault_keys, tenant, config.account_names)
+            });
+            Some(account_mismatch(name, account.as_deref()))
         } else if platform::is_reachable(connector, method, config.targets(), credentials) {
             None
         } else {

@@ -64,6 +64,31 @@ impl ConnectRequest<'_> {
         self.check_and_store(ports, credentials, Some(client), expires_at, scopes).await
     }
 
+    /// The error if the credentials belong to a different account than before, or than the app
+    /// expects.
+    fn account_problem(&self, credentials: &Credentials) -> Option<Problem> {
+        let (config, name) = (self.context.config(), &self.connector.name);
+        if self.presets.conflicts_with(&credentials.fields) {
+            let detail = format!(
+                "These credentials belong to a different account at {name} than the app expects. Nothing was changed. Use credentials of the expected account."
+            );
+            return Some(Problem::new(Code::AccountMismatch, detail));
+        }
+        let reconnects = matches!(self.connection, ConnectTarget::Existing(_));
+        let previous =
+            self.previous.as_ref().filter(|_| reconnects && !self.allows_other_account)?;
+        let tenant = (self.principal.account.as_str(), self.principal.environment);
+        if !previous.is_different_account(&config.vault_keys, tenant, credentials) {
+            return None;
+        }
+        let account = previous.quoted_account(&config.vault_keys, tenant, config.account_names);
+        let detail = format!(
+            "These credentials belong to a different account at {name} than before. The connection keeps the previous one{}. Use credentials of that account, or connect this one separately.",
+            account.unwrap_or_default()
+        );
+        Some(Problem::new(Code::AccountMismatch, detail))
+    }
+
     async fn check_and_store<P: Ports>(
         self,
         ports: &Metered<'_, P>,
@@ -78,24 +103,9 @@ impl ConnectRequest<'_> {
             platform::PlatformAuth { config, connector, method, credentials: &credentials, client };
         let outcome = platform::verify(ports, auth).await.check_outcome(name)?;
         platform::fetch_account(ports, config, (connector, method), client, &mut credentials).await;
-        let tenant = (self.principal.account.as_str(), self.principal.environment);
         let keys = &context.config().vault_keys;
-        let is_different_account = match (&self.connection, &self.previous) {
-            (ConnectTarget::Existing(_), Some(previous)) => {
-                previous.is_different_account(keys, tenant, &credentials)
-            }
-            _ => false,
-        };
-        let difference = if self.presets.conflicts_with(&credentials.fields) {
-            Some("than the app expects")
-        } else {
-            (is_different_account && !self.allows_other_account).then_some("than before")
-        };
-        if let Some(difference) = difference {
-            let detail = format!(
-                "These credentials belong to a different account at {name} {difference}. Nothing was changed."
-            );
-            return Err(Problem::new(Code::CredentialsRejected, detail));
+        if let Some(problem) = self.account_problem(&credentials) {
+            return Err(problem);
         }
         let account = ConnectedAccount {
             account: &self.principal.account,

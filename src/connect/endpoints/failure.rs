@@ -27,10 +27,12 @@ pub(super) fn write_failure(attempt: &Attempt) -> AttemptFailure {
     AttemptFailure::new(AttemptErrorCode::ConnectionLimit, detail)
 }
 
-/// The failure if the user signed in with a different account than before.
-pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
+/// The failure if the user signed in with a different account than before. `account` is the
+/// previous one, as the end of a phrase.
+pub(super) fn account_mismatch(name: &str, account: Option<&str>) -> AttemptFailure {
+    let account = account.unwrap_or_default();
     let detail = format!(
-        "You signed in to {name} with a different account than before. The connection keeps the previous one. Sign in with that account, or connect this one separately."
+        "This is a different account at {name} than before. The connection keeps the previous one{account}. Sign in with that account, or connect this one separately."
     );
     AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
 }
@@ -38,7 +40,7 @@ pub(super) fn account_mismatch(name: &str) -> AttemptFailure {
 /// The failure if the user signed in with an account other than the account fixed by the app.
 pub(super) fn unexpected_account(name: &str) -> AttemptFailure {
     let detail = format!(
-        "You signed in to {name} with a different account than the app expects. Sign in with the expected one."
+        "This is a different account at {name} than the app expects. Sign in with the expected one."
     );
     AttemptFailure::new(AttemptErrorCode::AccountMismatch, detail)
 }

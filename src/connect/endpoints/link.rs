@@ -209,9 +209,11 @@ impl<P: Ports> BrowserContext<'_, P> {
         let code = self.config.sessions.sign_code(token, &attempt.id)?;
         let mut url = format!("/connect#code={code}&platform={}", encode(&attempt.platform));
         let connection = (attempt.reconnects == 1).then_some(&attempt.connection_id);
-        for (name, value) in
-            [("connection", connection), ("returnUrl", attempt.return_url.as_ref())]
-        {
+        for (name, value) in [
+            ("connection", connection),
+            ("authMethod", Some(&attempt.auth_method)),
+            ("returnUrl", attempt.return_url.as_ref()),
+        ] {
             if let Some(value) = value {
                 url.extend(["&", name, "=", &encode(value)]);
             }

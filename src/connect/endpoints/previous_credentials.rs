@@ -48,6 +48,18 @@ impl PreviousCredentials {
         previous.belongs_to_other_account(new) || method.selecting_lookup_fields().any(differs)
     }
 
+    /// The name of the account, or else its id, as the end of a phrase. Returns `None` if it is unknown.
+    pub(super) fn quoted_account(
+        &self,
+        keys: &VaultKeys,
+        tenant: (&str, Environment),
+        shows_names: bool,
+    ) -> Option<String> {
+        let previous = self.open(keys, tenant)?;
+        let (id, name) = previous.account_to_store(shows_names);
+        name.or(id).map(|account| format!(", “{account}”"))
+    }
+
     /// The previous refresh token, to keep if the new credentials have no refresh token: many
     /// platforms send it only at the first sign-in. Returns `None` unless both belong to the same
     /// known account, method and OAuth client, and the previous grant has not ended.

@@ -41,6 +41,7 @@ struct Status<'a> {
     missing_scopes: Vec<String>,
     holds_credentials: bool,
     awaits_cut_over: bool,
+    auth_method: Option<&'a str>,
     client: Option<&'a str>,
     account: Option<PlatformAccount<'a>>,
 }
@@ -99,6 +100,7 @@ pub fn handle<'a>(context: &'a Context<'a>) -> Result<Handler<'a>, Problem> {
                 .unwrap_or_default(),
             holds_credentials: credentials.is_some(),
             awaits_cut_over: credentials.as_ref().is_some_and(CredentialsRow::awaits_cut_over),
+            auth_method: credentials.as_ref().map(|credentials| credentials.auth_method.as_str()),
             client: credentials
                 .as_ref()
                 .filter(|credentials| credentials.kind == CredentialType::OAuth2)

@@ -80,6 +80,8 @@ pub enum Code {
     UnsupportedMediaType,
     /// The platform rejects the credentials.
     CredentialsRejected,
+    /// The credentials belong to a different account at the platform than the connection.
+    AccountMismatch,
     /// The caller sends too many requests.
     TooManyRequests,
     /// The service has a bug.
@@ -97,7 +99,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 47] = [
         Self::UnknownParameter,
         Self::RepeatedParameter,
         Self::InvalidParameter,
@@ -137,6 +139,7 @@ impl Code {
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
         Self::CredentialsRejected,
+        Self::AccountMismatch,
         Self::TooManyRequests,
         Self::Internal,
         Self::PlatformUnreachable,
@@ -194,6 +197,7 @@ impl Code {
             Self::BodyTooLarge => (413, "body_too_large"),
             Self::UnsupportedMediaType => (415, "unsupported_media_type"),
             Self::CredentialsRejected => (422, "credentials_rejected"),
+            Self::AccountMismatch => (422, "account_mismatch"),
             Self::TooManyRequests => (429, "too_many_requests"),
             Self::Internal => (500, "internal"),
             Self::RefreshFailed => (503, "refresh_failed"),
@@ -245,6 +249,7 @@ impl Code {
             Self::BodyTooLarge => "Body too large",
             Self::UnsupportedMediaType => "Unsupported media type",
             Self::CredentialsRejected => "Credentials rejected",
+            Self::AccountMismatch => "Different account",
             Self::TooManyRequests => "Too many requests",
             Self::Internal => "Internal error",
             Self::RefreshFailed => "No new access token",

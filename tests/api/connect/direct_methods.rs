@@ -43,7 +43,9 @@ fn a_key_is_checked_at_the_platform_before_it_is_stored() {
     assert_eq!(body(&connect(&api, &sent))["code"], "connection_exists");
     let again = json!({"connection": connection["id"], "fields": {"apiKey": "other"}});
     let refusal = connect(&api, &again);
-    assert_eq!((refusal.status, &body(&refusal)["code"]), (422, &json!("credentials_rejected")));
+    assert_eq!((refusal.status, &body(&refusal)["code"]), (422, &json!("account_mismatch")));
+    // The user learns which account is expected.
+    assert!(text(&refusal).contains("keeps the previous one, “u-1”."), "{}", text(&refusal));
     assert_eq!(body(&api.get(&format!("{path}/credentials")))["apiKey"], "k-secret");
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let reconnected = connect(&api, &again);

@@ -93,7 +93,7 @@ fn a_failed_attempt_of_the_window_links_back_to_it_with_the_same_token() {
     assert!(!page.contains("start again"), "{page}");
     let url = href(&page, "Try again").unwrap();
     let (code, rest) = url.strip_prefix("/connect#code=").unwrap().split_once('&').unwrap();
-    assert_eq!(rest, "platform=acme");
+    assert_eq!(rest, "platform=acme&authMethod=oauth");
     // Only the first page has the link: after a reload, its code may already have been used.
     assert_eq!(href(&again, "Try again"), None);
     // The code in the link can be exchanged once, for a token like the one that started the

@@ -44,7 +44,10 @@ fn a_window_link_keeps_the_key_from_the_caller() {
     assert_eq!(outcome(&api, &started)["status"], "pending");
     // Opening the link several times returns the same code, which works once.
     let (code, rest) = window(&api, &started);
-    assert_eq!((&window(&api, &started).0, rest.as_str()), (&code, "platform=keyed"));
+    assert_eq!(
+        (&window(&api, &started).0, rest.as_str()),
+        (&code, "platform=keyed&authMethod=key")
+    );
     let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
     assert_eq!(exchange_code(&api, &code).status, 401);
     // The token is valid only for this platform and identity, and its scopes allow only connecting.
@@ -145,7 +148,7 @@ fn links_reconnect_key_connections() {
     );
     let started = body(&connect(&api, &json!({"connection": id, "link": true})));
     let (code, rest) = window(&api, &started);
-    assert_eq!(rest, format!("platform=keyed&connection={id}"));
+    assert_eq!(rest, format!("platform=keyed&connection={id}&authMethod=key"));
     let token = body(&exchange_code(&api, &code))["token"].as_str().unwrap().to_owned();
     script(&api, &[(200, json!({})), (200, json!({"id": "u-1"}))]);
     let new = json!({"connection": id, "fields": {"apiKey": "new"}});

@@ -19,7 +19,7 @@ use connector_vault::terms::Environment;
 use serde_json::json;
 
 use super::fixture::{CLIENT, Fixture, GRANTS, SIGN_IN};
-use crate::connect::script;
+use crate::connect::{response as platform_response, script};
 use crate::console;
 use crate::support::{anonymous, body, with_body, with_header};
 use crate::vault::{CONNECTIONS, UNKNOWN_ID, code};
@@ -327,6 +327,16 @@ fn problem(endpoint: Keyed, expected: Code) -> Option<Response> {
             if endpoint == Keyed::SetCredentials {
                 request.body = Body::Whole(IMPORT_EXAMPLES[1].2.into());
             }
+        }
+        Code::AccountMismatch if endpoint == Keyed::Connect => {
+            fixture.store_credentials(IMPORT_EXAMPLES[1].2);
+            let other_account = json!({"id": 480_938, "login": "hubot"});
+            *fixture.api.env.platform.borrow_mut() =
+                Box::new(move |_| platform_response(200, &other_account));
+            let body = json!({
+                "connection": fixture.ids[2], "authMethod": "token", "fields": {"token": "another-token"},
+            });
+            request.body = Body::Whole(body.to_string().into());
         }
         Code::ConnectionExists => {
             let requested_key = json!({"platform": "github", "identity": "bob@example.com", "identityType": "user"});

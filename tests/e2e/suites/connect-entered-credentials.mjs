@@ -6,19 +6,22 @@ import { expectAccessibleEverywhere, expectFocus, tabTo } from "../support/conso
 import { expectHidden } from "../support/console-session.mjs";
 import { proof } from "../support/proof.mjs";
 
-/** Asserts that the page has stored only the confirmed identity, the number of the step and the app's branding. */
+/** Asserts that the page has stored only the confirmed identity, that it is done, the number of the step and the app's branding. */
 async function expectNothingElseStored(page) {
   const stored = await page.evaluate(async () => [
     localStorage.length,
-    Object.keys(sessionStorage).filter((name) => !["connect-app", "connect-confirmed"].includes(name)).length,
+    Object.keys(sessionStorage).filter((name) => !["connect-app", "connect-confirmed", "connect-launch"].includes(name))
+      .length,
     document.cookie,
     (await indexedDB.databases()).length,
     (await caches.keys()).length,
+    // No parameters of the link, only that it was used.
+    sessionStorage.getItem("connect-launch"),
     // The number of the current step.
     typeof history.state,
     Object.keys(JSON.parse(sessionStorage.getItem("connect-app") ?? "{}")).sort(),
   ]);
-  assert.deepEqual(stored, [0, 0, "", 0, 0, "number", ["color", "logoUrl", "name", "url"]]);
+  assert.deepEqual(stored, [0, 0, "", 0, 0, "done=1", "number", ["color", "logoUrl", "name", "url"]]);
 }
 
 /** @param {{ connect: import("../support/connect.mjs").ConnectConsole }} fixture */

@@ -17,9 +17,10 @@ export function connectFailures(fixture) {
   });
 
   describe("when something fails", () => {
-    test("a window without a token, as after a reload, says what to do", async () => {
+    test("a window without a token says what to do", async () => {
       await visit(await fixture.connect.path("reload@example.com"), async (page) => {
         await heading(page, "What do you want to connect?").waitFor();
+        await page.evaluate(() => sessionStorage.removeItem("connect-launch"));
         await page.reload();
         await heading(page, "Open this window again").waitFor();
         await page
@@ -27,6 +28,41 @@ export function connectFailures(fixture) {
           .waitFor();
         await expectAccessible(page, "a window without a token");
       });
+    });
+
+    test("a window link continues after a reload and after going back from the platform, until the account is connected", async () => {
+      const identity = "reloads@example.com";
+      const body = { platform: "both", authMethod: "token", identity, identityType: "user", link: true };
+      const { json } = await fixture.connect.caller().sendJson("POST", "/v1/vault/connect", body);
+      const path = json.authorizationUrl.replace(fixture.connect.baseUrl, "");
+      await visit(
+        path,
+        async (page) => {
+          const confirmButton = button(page, `Continue as ${identity}`);
+          await confirmButton.waitFor();
+          await page.reload();
+          await confirmButton.click();
+          await heading(page, "Connect Both").waitFor();
+          // The link selects its method, although another one is the first.
+          assert.ok(await page.getByRole("radio", { name: "Access token" }).isChecked());
+          await page.reload();
+          await heading(page, "Connect Both").waitFor();
+          await page.getByRole("radio", { name: "Sign in with Both" }).check();
+          await button(page, "Continue to Both").click();
+          await page.getByLabel("Account").waitFor();
+          await page.goBack();
+          await heading(page, "Connect Both").waitFor();
+          await page.goto(json.authorizationUrl);
+          await heading(page, "Connect Both").waitFor();
+          await page.getByLabel("Access token", { exact: true }).and(page.locator("[type=password]")).fill("t-1");
+          await button(page, "Connect").click();
+          await heading(page, "Both is connected").waitFor();
+          await page.reload();
+          await heading(page, "You can close this window").waitFor();
+        },
+        { asks: false },
+      );
+      assert.equal((await fixture.connect.connectionsOf(identity)).length, 1);
     });
 
     proof("a damaged link says what to do", () =>
@@ -110,6 +146,28 @@ export function connectFailures(fixture) {
           await page.unroute("**/v1/vault/connect");
           await button(page, "Connect").click();
           await heading(page, "Keyed is connected").waitFor();
+        },
+        { expects: [422] },
+      );
+    });
+
+    test("credentials of another account are explained, and name the expected account", async () => {
+      const detail =
+        "These credentials belong to a different account at Keyed than before. The connection keeps the previous one, “Ada Example”.";
+      await visit(
+        await fixture.connect.path("other-account@example.com", { platform: "keyed" }),
+        async (page) => {
+          await page.route("**/v1/vault/connect", (route) =>
+            route.fulfill(problem(422, "account_mismatch", { detail })),
+          );
+          const field = page.getByLabel("API key", { exact: true });
+          await field.fill("key-of-ben");
+          await button(page, "Connect").click();
+          await page.getByRole("alert").getByText("This is a different account.").waitFor();
+          await page.getByRole("alert").getByText(detail).waitFor();
+          await expectFocus(page.getByRole("alert"));
+          assert.equal(await field.inputValue(), "key-of-ben");
+          await expectAccessible(page, "credentials of another account");
         },
         { expects: [422] },
       );

@@ -152,7 +152,7 @@ export function connectIdp(fixture) {
       assert.deepEqual([other.page.status, other.page.heading], [200, "idp-post could not be connected"]);
       assert.match(
         await app.expectFailed(other.id, "account_mismatch"),
-        /^You signed in to idp-post with a different account/,
+        /^This is a different account at idp-post than before/,
       );
       assert.deepEqual(await app.credentials(before.id), credentials);
       assert.equal(await fixture.idp.userOf(credentials.headers), "dora");

@@ -30,6 +30,7 @@ export function consoleConnecting(fixture) {
         const { dialog, field, open, submit } = dialogOf(page, "Keyed");
         await open();
         await expectFocus(field("Identity"));
+        await field("Who enters the credentials").selectOption("I enter them here");
         await submit("Connect");
         await expectFocus(field("Identity"));
         assert.equal(await dialog.getByText("This is required.").count(), 2);
@@ -61,6 +62,7 @@ export function consoleConnecting(fixture) {
           const { dialog, field, open, submit } = dialogOf(page, "Keyed");
           await open();
           await field("Identity").fill(identity);
+          await field("Who enters the credentials").selectOption("I enter them here");
           await dialog.locator("input[type=password]").fill("another");
           await submit("Connect");
           await dialog.getByText("This identity is already connected to Keyed with this label.").waitFor();
@@ -111,6 +113,7 @@ export function consoleConnecting(fixture) {
           );
           await open();
           await field("Identity").fill("x");
+          await field("Who enters the credentials").selectOption("I enter them here");
           const username = dialog.locator("input[name=username]");
           await username.fill("ann");
           await dialog.locator("input[name=password]").fill("secret");
@@ -132,11 +135,12 @@ export function consoleConnecting(fixture) {
         await open();
         await field("Identity").fill(identity);
         await field("Method").selectOption({ label: "Access token" });
+        await field("Who enters the credentials").selectOption("I enter them here");
         await dialog.locator("input[name=token]").waitFor();
         await field("Method").selectOption({ label: "OAuth 2.0" });
         await dialog.locator("input[name=token]").waitFor({ state: "detached" });
         await submit("Get the link");
-        await dialog.getByText("Waiting for the user to sign in at Both…").waitFor();
+        await dialog.getByText("Waiting for the user to connect Both…").waitFor();
         await expectAccessible(page, "the link");
         await button(dialog, "Copy the link").click();
         const link = await readCopied(dialog);
@@ -149,6 +153,36 @@ export function consoleConnecting(fixture) {
         assert.deepEqual([state, platform], ["operational", "both"]);
         await button(dialog.locator(".buttons"), "Close").click();
         await page.getByRole("region", { name: "Connections" }).getByRole("link", { name: identity }).waitFor();
+      });
+    });
+
+    test("gets a link with which the user enters a key, for a new connection and to reconnect it", async () => {
+      const identity = newIdentity();
+      const enterKey = async (tab, apiKey, title) => {
+        await button(tab, `Continue as ${identity}`).click();
+        await heading(tab, title).waitFor();
+        await tab.locator("input[name=apiKey]").fill(apiKey);
+        await tab.locator("button.primary").click();
+        await heading(tab, "Keyed is connected").waitFor();
+      };
+      await visit("/connectors/keyed", async (page) => {
+        const { dialog, field, open, submit } = dialogOf(page, "Keyed");
+        await open();
+        await field("Identity").fill(identity);
+        assert.equal(await dialog.locator("input[type=password]").count(), 0);
+        await expectAccessible(page, "the form of a link");
+        await submit("Get the link");
+        await dialog.getByText("Waiting for the user to connect Keyed…").waitFor();
+        const openLink = () => dialog.getByRole("link", { name: "Open in a new tab" }).click();
+        await enterKey(await openWindow(page, openLink), "k-1", "Connect Keyed");
+        await dialog.getByText(`${identity} is now connected to Keyed.`).waitFor();
+        await dialog.getByRole("link", { name: "Open the connection" }).click();
+        await button(page, "Reconnect").click();
+        const again = page.getByRole("dialog", { name: `Reconnect ${identity}` });
+        await button(again, "Get the link").click();
+        const openAgain = () => again.getByRole("link", { name: "Open in a new tab" }).click();
+        await enterKey(await openWindow(page, openAgain), "k-2", "Reconnect Keyed");
+        await again.getByText(`${identity} is connected to Keyed again.`).waitFor();
       });
     });
 

@@ -33,6 +33,7 @@ const TITLES = {
   body_too_large: [413, "Body too large"],
   unsupported_media_type: [415, "Unsupported media type"],
   credentials_rejected: [422, "Credentials rejected"],
+  account_mismatch: [422, "Different account"],
   too_many_requests: [429, "Too many requests"],
   platform_unreachable: [502, "Platform unreachable"],
   refresh_failed: [503, "No new access token"],

@@ -24,6 +24,8 @@ const PLATFORM_ERRORS: Partial<Record<string, string>> = {
   refresh_failed: "The platform did not issue a new access token",
   platform_unreachable: "The service can't reach the platform",
   platform_timeout: "The platform did not respond in time",
+  credentials_rejected: "The platform does not accept these credentials",
+  account_mismatch: "This is a different account",
 };
 
 /** Returns a title and an explanation for any error. */

@@ -100,11 +100,11 @@ function SecretField({ label, labelLang, hint, fault, name, isRequired, value, o
   );
 }
 
-/** Returns the validation error of a value. In English, the wording is the same as the service's. */
+/** Returns the validation error of a value. Users do not read patterns, so it does not contain the field's pattern. */
 export function validateField({ required, pattern, enum: allowed, default: fallback }: AuthField, value: string) {
   if (value === "") return required && fallback === null ? translate("field.required") : undefined;
   if (allowed && !allowed.includes(value)) return translate("field.oneOf", { values: allowed.join(", ") });
-  return pattern !== null && !matches(pattern, value) ? translate("field.pattern", { pattern }) : undefined;
+  return pattern !== null && !matches(pattern, value) ? translate("field.pattern") : undefined;
 }
 
 function matches(pattern: string, value: string): boolean {

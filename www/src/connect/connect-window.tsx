@@ -11,7 +11,7 @@ import { ChoosePlatform } from "./choose-platform";
 import { SeparateWindow, ConfirmIdentity } from "./confirm-identity";
 import { type FormState, CredentialsForm, type Rejection, type Values } from "./credentials-form";
 import { requestFromEmbedder, openInPopup, displayMode, notifyEmbedder } from "./embedder";
-import { type LaunchParams, buildPopupReturnUrl } from "./launch-params";
+import { type LaunchParams, buildPopupReturnUrl, storeDone } from "./launch-params";
 import { type FailureText, requestFailureText, attemptFailureText } from "./messages";
 import { type EndReason, EndedStep, FailedStep, StatusIcon } from "./outcome";
 import { type Invitation, type Session, decodeLanguage, readInvitation } from "./session";
@@ -105,7 +105,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       await loadLanguage(chooseLanguage(decodeLanguage(secret)));
       const invitation = await readInvitation(launchParams, reply);
       if (launchParams.resumed && invitation) return await resume(invitation, launchParams.resumed);
-      if (invitation === undefined) return showEnd(launchParams.resumed ? "returned" : "missing");
+      if (invitation === undefined)
+        return showEnd(launchParams.resumed || launchParams.isDone ? "returned" : "missing");
       // Ask for confirmation, because anyone could have sent this link.
       showFirstStep(() =>
         invitation.isConfirmed ? void enter(invitation) : showView({ kind: "confirm", invitation }),
@@ -250,7 +251,8 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
       (field) => faults[field.name] !== undefined && isSetByApp(target.connector, method, field),
     );
     if (!isAppFault && Object.keys(faults).length > 0) return { faults };
-    if (error instanceof ApiError && error.code === "credentials_rejected")
+    // The platform rejects the credentials, or they belong to another account.
+    if (error instanceof ApiError && error.status === 422)
       return { faults, failure: requestFailureText(error, target.connector.name) };
     if (error instanceof ApiError) notify({ status: "failed", code: error.code });
     showFailure(error, () => showView({ kind: "form", target }), target);
@@ -258,6 +260,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
   }
 
   function succeed(target: Target, connection: Connection, attempt?: string, listener = session?.listener) {
+    storeDone();
     notifyEmbedder(listener, { status: "succeeded", connection, ...(attempt !== undefined && { attempt }) });
     showView({ kind: "done", target, connection });
   }
@@ -367,6 +370,7 @@ export function ConnectWindow({ launchParams }: { launchParams: LaunchParams }) 
             isConnected={view.isConnected === true}
             presets={{ fields: session?.whoami.fields ?? {}, fixed: session?.whoami.fixedFields ?? {} }}
             initialState={view.initialState}
+            firstMethod={launchParams.authMethod}
             onSubmit={(method, values) => connect(view.target, method, values)}
             onBack={canChoose ? () => showView({ kind: "choose" }) : undefined}
           />

@@ -5,6 +5,7 @@ import { Logo } from "../components/logo";
 import { AuthFieldInput, validateField } from "./auth-field-input";
 import { isRedirectMethod, isSetByApp, isReportedByPlatform } from "./auth-methods";
 import { type FailureText, methodTitle } from "./messages";
+import { FailureDetails } from "./outcome";
 import { Step } from "./step";
 import { language, translate } from "./texts";
 
@@ -36,15 +37,19 @@ interface Props {
   presets: Presets;
   /** The user's input from before the visit to the platform. */
   initialState: FormState | undefined;
+  /** The ID of the auth method that is selected first. */
+  firstMethod: string | undefined;
   /** Submits the form. Resolves with a `Rejection` if the service rejects the input. */
   onSubmit: (method: AuthMethod, values: Values) => Promise<Rejection | undefined>;
   onBack: (() => void) | undefined;
 }
 
 export function CredentialsForm({ connector, isReconnect, isConnected, presets, initialState: initial, ...on }: Props) {
-  const { onSubmit, onBack } = on;
+  const { firstMethod, onSubmit, onBack } = on;
   const { authMethods, name, image } = connector;
-  const [method, setMethod] = useState(initial?.method ?? (authMethods[0] as AuthMethod));
+  const [method, setMethod] = useState(
+    initial?.method ?? authMethods.find(({ id }) => id === firstMethod) ?? (authMethods[0] as AuthMethod),
+  );
   const [values, setValues] = useState<Values>(() => ({
     ...getDefaults(authMethods),
     ...presets.fields,
@@ -131,6 +136,7 @@ export function CredentialsForm({ connector, isReconnect, isConnected, presets, 
               {language === "ja" ? "。" : "."}
             </strong>{" "}
             {rejection.failure.text}
+            <FailureDetails failure={rejection.failure} />
           </div>
         )}
         {isConnected && (

@@ -1,6 +1,7 @@
 // The parameters in the window's URL: `/connect#code=cc_…&platform=github`. The fragment never reaches a server. The
-// window removes the code or token from the URL immediately, so that no history, bookmark or screenshot contains it,
-// and does not store it.
+// window removes the code or token from the URL immediately, so that no history, bookmark or screenshot contains it. A
+// full page has no embedder to ask again, so its tab keeps the parameters for a reload, until the account is connected.
+import { readStorage, writeStorage } from "../components/storage";
 import { TOKEN_PATTERN, signedPattern } from "../session/link";
 
 export interface LaunchParams {
@@ -13,25 +14,47 @@ export interface LaunchParams {
   platform: string | undefined;
   /** The connection to reconnect. */
   connection: string | undefined;
+  /** The ID of the auth method that the form selects first. */
+  authMethod: string | undefined;
   /** The origin of the embedder, as the URL states it. */
   origin: string | undefined;
   /** The URL to which a full page returns. */
   returnUrl: string | undefined;
   /** The attempt of a popup that returns from the platform. */
   resumed: { attempt: string; connection: string | undefined } | undefined;
+  /** Whether the page has connected an account before it was reloaded. */
+  isDone: boolean;
 }
+
+/** The fragment of a full page, in the storage of its tab. */
+const STORED_KEY = "connect-launch";
+const isFullPage = window.parent === window && !window.opener;
+const readStored = () => readStorage("sessionStorage", STORED_KEY) ?? "";
+const store = (fragment: string) => isFullPage && writeStorage("sessionStorage", STORED_KEY, fragment);
+
+/** Stores the token of a code for a reload of the full page, because a code can be exchanged only once. */
+export const storeToken = (token: string) => store(`${readStored()}&token=${token}`);
+
+/** Removes what was stored for a reload: the account is connected. */
+export const storeDone = () => store("done=1");
 
 const CODE_PATTERN = signedPattern("cc");
 
 /** Reads the parameters and removes them from the URL. Keeps what to connect in a popup, so that it survives a reload. */
 export function takeLaunchParams(): LaunchParams {
-  const parameters = new URLSearchParams(location.hash.slice(1));
+  let fragment = location.hash.slice(1);
+  if (isFullPage) {
+    const stored = readStored();
+    // A reload, or the same link again: its code may have been exchanged.
+    if (stored.startsWith(fragment)) fragment = stored;
+    else store(fragment);
+  }
+  const parameters = new URLSearchParams(fragment);
   const attempt = new URLSearchParams(location.search).get("connect");
   const parameter = (name: string) => parameters.get(name) || undefined;
   const targets = ["platform", "connection"].filter((name) => window.opener && parameter(name));
-  const fragment = String(new URLSearchParams(targets.map((name) => [name, parameter(name) ?? ""])));
-  if (location.hash !== "" || location.search !== "")
-    history.replaceState(null, "", location.pathname + (fragment && `#${fragment}`));
+  const kept = new URLSearchParams(targets.map((name) => [name, parameter(name) ?? ""]));
+  history.replaceState(null, "", location.pathname + (kept.size > 0 ? `#${kept}` : ""));
   const [code, token] = [parameter("code"), parameter("token")];
   const isCode = code !== undefined && CODE_PATTERN.test(code);
   const isToken = token !== undefined && TOKEN_PATTERN.test(token);
@@ -41,9 +64,11 @@ export function takeLaunchParams(): LaunchParams {
     isMalformed: (code !== undefined && !isCode) || (token !== undefined && !isToken),
     platform: parameter("platform")?.toLowerCase(),
     connection: parameter("connection")?.toLowerCase(),
+    authMethod: parameter("authMethod"),
     origin: parseOrigin(parameter("origin")),
     returnUrl: parameter("returnUrl"),
     resumed: attempt !== null && parameters.has("began") ? { attempt, connection: parameter("began") } : undefined,
+    isDone: parameters.has("done"),
   };
 }
 

@@ -3,6 +3,7 @@
 import type { AuthMethod } from "connector-vault/slim";
 import { ApiError } from "./api-client";
 import { type TextKey, fieldLabel, language, translate } from "./texts";
+import { template } from "./translate";
 
 /** Who must act after a failure: the user, the app's team, or neither. */
 export type Actor = "user" | "app" | "nobody";
@@ -60,13 +61,8 @@ export function methodTitle(method: AuthMethod, platform: string): string {
 /** The failures with texts of their own: `failure.<name>.title` and `failure.<name>.text`. */
 type FailureName = Extract<TextKey, `failure.${string}.title`> extends `failure.${infer Name}.title` ? Name : never;
 
-const ACTORS: Record<FailureName, Actor> = {
-  denied: "user",
-  account_mismatch: "user",
-  interrupted: "user",
-  expired: "user",
-  connection_exists: "user",
-  connection_not_found: "user",
+/** Who must act, if not the user. For `nobody`, the network of either side may have failed. */
+const ACTORS: { [Name in FailureName]?: Actor } = {
   connection_limit: "app",
   client_rejected: "app",
   request_rejected: "app",
@@ -74,14 +70,10 @@ const ACTORS: Record<FailureName, Actor> = {
   platform_not_found: "app",
   insufficient_scope: "app",
   invalid_answer: "app",
-  // Neither must act, because the network of either side may have failed.
   platform_unreachable: "nobody",
   platform_timeout: "nobody",
   platform_unavailable: "nobody",
-  too_many_requests: "user",
-  credentials_rejected: "user",
   internal: "app",
-  offline: "user",
   no_response: "nobody",
   rejected: "app",
   service: "nobody",
@@ -100,23 +92,26 @@ const LOCAL_FAILURES = new Set(["internal", "offline", "no_response", "rejected"
 
 function getFailureName(code: string): FailureName | undefined {
   const name = SAME_TEXTS[code] ?? code;
-  return Object.hasOwn(ACTORS, name) && !LOCAL_FAILURES.has(name) ? (name as FailureName) : undefined;
+  return template(`failure.${name}.title`) !== "" && !LOCAL_FAILURES.has(name) ? (name as FailureName) : undefined;
 }
 
-const getFailureText = (name: FailureName, platform: string) => ({
+const MORE_PRECISE_DETAILS: readonly FailureName[] = ["account_mismatch", "other", "rejected"];
+
+/**
+ * Returns the texts of a failure. For some, uses the service's message if the page is in English, because it is more
+ * precise than the text for the code.
+ */
+const getFailureText = (name: FailureName, platform: string, detail = "") => ({
   title: translate(`failure.${name}.title`, { platform }),
-  text: translate(`failure.${name}.text`, { platform }),
-  actor: ACTORS[name],
+  text:
+    language === "en" && detail !== "" && MORE_PRECISE_DETAILS.includes(name)
+      ? detail
+      : translate(`failure.${name}.text`, { platform }),
+  actor: ACTORS[name] ?? "user",
 });
 
-/** Uses the service's message if the page is in English, because it is more precise than the text for the code. */
-const withEnglishDetail = (failure: ReturnType<typeof getFailureText>, detail: string) =>
-  language === "en" && detail !== "" ? { ...failure, text: detail } : failure;
-
 export function attemptFailureText({ code, detail }: { code: string; detail: string }, platform: string): FailureText {
-  const name = getFailureName(code);
-  const failure = name ? getFailureText(name, platform) : withEnglishDetail(getFailureText("other", platform), detail);
-  return { ...failure, code, detail };
+  return { ...getFailureText(getFailureName(code) ?? "other", platform, detail), code, detail };
 }
 
 export function requestFailureText(error: unknown, platform: string): FailureText {
@@ -124,11 +119,8 @@ export function requestFailureText(error: unknown, platform: string): FailureTex
     return { ...getFailureText("internal", platform), code: "internal", detail: String(error) };
   const { code, message: detail, requestId, status, connectionId } = error;
   const details = { code, detail, requestId, connectionId };
-  const name = getFailureName(code);
-  if (name) return { ...getFailureText(name, platform), ...details };
-  if (status === undefined)
-    return { ...getFailureText(navigator.onLine ? "no_response" : "offline", platform), ...details };
-  return status >= 400 && status < 500
-    ? { ...withEnglishDetail(getFailureText("rejected", platform), detail), ...details }
-    : { ...getFailureText("service", platform), ...details };
+  const isRejected = status !== undefined && status >= 400 && status < 500;
+  const offlineName = navigator.onLine ? "no_response" : "offline";
+  const name = getFailureName(code) ?? (status === undefined ? offlineName : isRejected ? "rejected" : "service");
+  return { ...getFailureText(name, platform, detail), ...details };
 }

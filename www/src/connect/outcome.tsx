@@ -5,25 +5,33 @@ import { TranslatedText, translate } from "./texts";
 
 /** The step after a failure: what happened, who must act, and what to do. */
 export function FailedStep({ failure, children }: { failure: FailureText; children: ComponentChildren }) {
-  const { title, text, actor, code, detail, requestId } = failure;
+  const { title, text, actor } = failure;
   return (
     <Step title={title} icon={<StatusIcon tone={actor === "app" ? "bad" : "warn"}>!</StatusIcon>}>
       <p>{text}</p>
       {actor !== "user" && <p>{translate(`advice.${actor}`)}</p>}
       <div class="buttons">{children}</div>
-      <details class="small">
-        <summary>{translate("details")}</summary>
-        {detail !== undefined && detail !== text && <p lang="en">{detail}</p>}
-        <p class="muted">
-          <TranslatedText text="errorCode" values={{ code: <code>{code}</code> }} />
-        </p>
-        {requestId !== undefined && (
-          <p class="muted">
-            <TranslatedText text="requestId" values={{ id: <code>{requestId}</code> }} />
-          </p>
-        )}
-      </details>
+      <FailureDetails failure={failure} />
     </Step>
+  );
+}
+
+/** The service's message, and what support needs. Open if only the message, in English, names the expected account. */
+export function FailureDetails({ failure: { text, code, detail, requestId } }: { failure: FailureText }) {
+  const hasDetail = detail !== undefined && detail !== text;
+  return (
+    <details class="small" open={hasDetail && code === "account_mismatch"}>
+      <summary>{translate("details")}</summary>
+      {hasDetail && <p lang="en">{detail}</p>}
+      <p class="muted">
+        <TranslatedText text="errorCode" values={{ code: <code>{code}</code> }} />
+      </p>
+      {requestId !== undefined && (
+        <p class="muted">
+          <TranslatedText text="requestId" values={{ id: <code>{requestId}</code> }} />
+        </p>
+      )}
+    </details>
   );
 }
 

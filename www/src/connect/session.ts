@@ -3,7 +3,7 @@ import type { Scope, Whoami } from "connector-vault/slim";
 import { readStorage, writeStorage } from "../components/storage";
 import { ApiClient, exchange } from "./api-client";
 import { type Reply, allowedListener, displayMode } from "./embedder";
-import { type LaunchParams, parseOrigin } from "./launch-params";
+import { type LaunchParams, parseOrigin, storeToken } from "./launch-params";
 
 const CONFIRMED_KEY = "connect-confirmed";
 
@@ -75,6 +75,7 @@ export async function readInvitation(
   let exchangedToken: string | undefined;
   const open = async () => {
     exchangedToken ??= await exchange(code);
+    storeToken(exchangedToken);
     return openSession(launchParams, exchangedToken, reply);
   };
   const confirmation = openConfirmation(code, isFromApp);

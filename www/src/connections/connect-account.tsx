@@ -42,11 +42,13 @@ interface Props {
   name: string;
   /** The connection to reconnect. Undefined to create one. */
   connection?: Connection;
+  /** The ID of the connection's auth method, which is selected first. */
+  authMethod?: string | null | undefined;
   onClose: () => void;
 }
 
 /** A dialog that connects an account, or reconnects an existing connection. */
-export function ConnectAccount({ platform, name, connection, onClose }: Props) {
+export function ConnectAccount({ platform, name, connection, authMethod, onClose }: Props) {
   const query = useConnector(platform);
   return (
     <Modal
@@ -59,7 +61,7 @@ export function ConnectAccount({ platform, name, connection, onClose }: Props) {
           "suggestions" in found || found.authMethods.length === 0 ? (
             <p>The catalog has no auth method for {name}.</p>
           ) : (
-            <Steps connector={found} connection={connection} onClose={onClose} />
+            <Steps connector={found} connection={connection} authMethod={authMethod} onClose={onClose} />
           )
         }
       </QueryView>
@@ -73,6 +75,8 @@ interface FormValues {
   identityType: IdentityType;
   label: string;
   method: AuthMethod;
+  /** Whether the user of this dialog enters the credentials. Otherwise, the account's owner does, with a link. */
+  entersHere: boolean;
   values: Record<string, string>;
   /** The name of the OAuth client; empty for the connection's own client, or the default one. */
   client: string;
@@ -82,18 +86,20 @@ interface FormValues {
 interface StepsProps {
   connector: ConnectorDetail;
   connection: Connection | undefined;
+  authMethod?: Props["authMethod"];
   onClose: () => void;
 }
 
 /** The steps of the dialog: form, link for the user, outcome. */
-function Steps({ connector, connection, onClose }: StepsProps) {
+function Steps({ connector, connection, authMethod, onClose }: StepsProps) {
   const { update } = useConnectionCache();
   const client = useQueryClient();
   const [values, setValues] = useState<FormValues>(() => ({
     identity: "",
     identityType: "user",
     label: "",
-    method: connector.authMethods[0] as AuthMethod,
+    method: connector.authMethods.find(({ id }) => id === authMethod) ?? (connector.authMethods[0] as AuthMethod),
+    entersHere: false,
     values: {},
     client: "",
     allowsOtherAccount: false,
@@ -129,9 +135,12 @@ function Steps({ connector, connection, onClose }: StepsProps) {
   );
 }
 
-/** Returns the fields that the user fills in. The app's OAuth client contains the others. */
-const userFields = (connector: ConnectorDetail, method: AuthMethod) =>
-  method.fields.filter((field) => !isSetByApp(connector, method, field));
+/** Whether the connect window asks the account's owner for the credentials. */
+const asksInWindow = ({ method, entersHere }: FormValues) => !entersHere && !isRedirectMethod(method);
+
+/** Returns the fields of the form. The app's OAuth client contains the others, or the connect window asks for them. */
+const formFields = (connector: ConnectorDetail, values: FormValues) =>
+  asksInWindow(values) ? [] : values.method.fields.filter((field) => !isSetByApp(connector, values.method, field));
 
 /** Returns the value of a field. Trims it, except for passwords, which may begin or end with a space. */
 const fieldValue = ({ values }: FormValues, { name }: AuthField) =>
@@ -156,21 +165,23 @@ function toAttempt(
 ): NewConnectAttempt {
   const { platform, authMethods } = connector;
   const { identity, identityType, label, method, allowsOtherAccount } = values;
-  const fields = userFields(connector, method)
+  const inWindow = asksInWindow(values);
+  const fields = formFields(connector, values)
     .map((field) => [field.name, fieldValue(values, field)])
     .filter(([, value]) => value !== "");
   return {
     ...(connection
-      ? { connection: connection.id, ...(allowsOtherAccount && { allowOtherAccount: true }) }
+      ? { connection: connection.id, ...(allowsOtherAccount && !inWindow && { allowOtherAccount: true }) }
       : {
           platform,
           ...(identity.trim() && { identity: identity.trim() }),
           identityType,
-          ...(label.trim() && { label: label.trim() }),
+          ...(label.trim() && !inWindow && { label: label.trim() }),
         }),
     ...(authMethods.length > 1 && { authMethod: method.id }),
     ...(client && { client }),
     ...(fields.length > 0 && { fields: Object.fromEntries(fields) }),
+    ...(inWindow && { link: true }),
   };
 }
 
@@ -205,7 +216,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
   const identityFault = !connection && values.identity.trim() === "" ? "This is required." : undefined;
   const findFieldFault = (field: AuthField) => validateField(field, fieldValue(values, field));
   const isValid =
-    localFaults.length === 0 && identityFault === undefined && !userFields(connector, method).some(findFieldFault);
+    localFaults.length === 0 && identityFault === undefined && !formFields(connector, values).some(findFieldFault);
   const faults = isSubmitted ? [...localFaults, ...getFaults(error)] : [];
   const edit = (changes: Partial<FormValues>) => {
     if (starting.isInFlight()) return;
@@ -221,6 +232,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
   const isTitleAmbiguous = (candidate: AuthMethod) =>
     authMethods.filter((other) => authMethodTitle(other) === authMethodTitle(candidate)).length > 1;
   const isRedirect = isRedirectMethod(method);
+  const inWindow = asksInWindow(values);
   return (
     <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
       {!connection && (
@@ -241,14 +253,16 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
             fault={findFaultMessage(faults, "/identityType")}
             onChange={(value) => edit({ identityType: value as IdentityType })}
           />
-          <TextField
-            label="Label (optional)"
-            placeholder="default"
-            hint="Distinguishes several connections of one identity."
-            value={values.label}
-            fault={findFaultMessage(faults, "/label")}
-            onInput={(label) => edit({ label })}
-          />
+          {!inWindow && (
+            <TextField
+              label="Label (optional)"
+              placeholder="default"
+              hint="Distinguishes several connections of one identity."
+              value={values.label}
+              fault={findFaultMessage(faults, "/label")}
+              onInput={(label) => edit({ label })}
+            />
+          )}
         </>
       )}
       {authMethods.length > 1 && (
@@ -275,7 +289,18 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           onChange={(client) => edit({ client })}
         />
       )}
-      {userFields(connector, method).map((field) => (
+      {!isRedirect && (
+        <Select
+          label="Who enters the credentials"
+          value={values.entersHere ? "here" : ""}
+          options={[
+            ["", "The user, with a link"],
+            ["here", "I enter them here"],
+          ]}
+          onChange={(value) => edit({ entersHere: value !== "" })}
+        />
+      )}
+      {formFields(connector, values).map((field) => (
         <AuthFieldInput
           key={`${method.id} ${field.name}`}
           field={field}
@@ -284,7 +309,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           onInput={(value) => edit({ values: { ...values.values, [field.name]: value } })}
         />
       ))}
-      {connection && (
+      {connection && !inWindow && (
         <label class="check">
           <input
             type="checkbox"
@@ -294,8 +319,11 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           Allow another account at {name}
         </label>
       )}
-      {isRedirect && (
-        <p class="muted small">The user signs in at {name} itself. The next step shows a link for them.</p>
+      {(isRedirect || inWindow) && (
+        <p class="muted small">
+          {isRedirect ? `The user signs in at ${name} itself.` : "You do not see what the user enters."} The next step
+          shows a link for them.
+        </p>
       )}
       {error && <StartError error={error} connector={connector} />}
       <div class="buttons">
@@ -303,7 +331,7 @@ function Form({ connector, connection, values, onChange, onResult, onClose }: Fo
           Cancel
         </button>
         <button type="submit" class="primary" aria-disabled={isPending}>
-          {isPending ? "Connecting…" : isRedirect ? "Get the link" : connection ? "Reconnect" : "Connect"}
+          {isPending ? "Connecting…" : isRedirect || inWindow ? "Get the link" : connection ? "Reconnect" : "Connect"}
         </button>
       </div>
     </form>
@@ -368,15 +396,15 @@ function AwaitUser({ attempt: { id, authorizationUrl, expiresAt }, name, onDone,
       {!hasEnded && (
         <>
           <p ref={intro} tabIndex={-1}>
-            Send this link to the user, or open it yourself if the account is yours. It works once and expires{" "}
-            <RelativeTime at={expiresAt} />.
+            Send this link to the user when they have time, or open it yourself if the account is yours. It works once
+            and expires <RelativeTime at={expiresAt} />.
           </p>
           <p class="copyable full-width">
             <code>{authorizationUrl}</code> <CopyButton text={authorizationUrl} label="Copy the link" />
           </p>
         </>
       )}
-      <div role="status">{!hasEnded && <p class="muted">{`Waiting for the user to sign in at ${name}…`}</p>}</div>
+      <div role="status">{!hasEnded && <p class="muted">{`Waiting for the user to connect ${name}…`}</p>}</div>
       {data?.status === "failed" && (
         <p class="note" data-tone="bad" role="alert">
           The account was not connected. {data.error?.detail} <code>{data.error?.code}</code>

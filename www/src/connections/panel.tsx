@@ -6,6 +6,7 @@ import { QueryView } from "../components/query-view";
 import { Snippet } from "../components/snippet";
 import { useIsMounted } from "../components/use-single-flight";
 import type { Platforms } from "../connectors/platforms";
+import { FailedAttempts } from "../integrations/failed-attempts";
 import { useSession } from "../session/session";
 import { useConnection, useConnectionCache } from "./cache";
 import { CheckNow } from "./check-now";
@@ -84,6 +85,10 @@ export function Panel({ id, platforms, isNew, isLeaving, onClose, onStay, onLeav
               ) : (
                 <ReadOnly connection={found} name={connector?.name} />
               )}
+              <FailedAttempts
+                of={{ identity: found.identity, platform: found.platform }}
+                getName={(platform) => connector?.name ?? platform}
+              />
               <History connection={found} />
               <ApiCalls connection={found} />
               {may("connections:write") && (
@@ -156,6 +161,7 @@ function State({ connection, name = connection.platform, onGone }: StateProps) {
           platform={connection.platform}
           name={name}
           connection={connection}
+          authMethod={status?.authMethod}
           onClose={() => setConnecting(false)}
         />
       )}

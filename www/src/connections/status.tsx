@@ -75,6 +75,7 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
         {status.holdsCredentials ? "In the vault, encrypted" : "Not in the vault"}
         {status.awaitsCutOver && "; imported, and still refreshed by the service that had them before"}
       </DescriptionItem>
+      {status.authMethod && <DescriptionItem name="Auth method">{status.authMethod}</DescriptionItem>}
       {status.client && status.client !== DEFAULT_CLIENT && (
         <DescriptionItem name="OAuth client">{status.client}</DescriptionItem>
       )}
@@ -96,6 +97,7 @@ function StatusDetails({ status, platform }: { status: ConnectionStatus; platfor
       {missingScopes.length > 0 && (
         <DescriptionItem name="Missing scopes">
           <Chips labels={missingScopes} />
+          <span class="muted small"> Calls that need them fail.</span>
         </DescriptionItem>
       )}
     </dl>

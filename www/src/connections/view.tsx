@@ -35,6 +35,7 @@ import "./connections.css";
 
 const FILTERS = [...BASIC_FILTERS, ...EXTRA_FILTERS];
 const PATH = "/connections";
+const ID_PATTERN = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const FIRST_PAGE: PagePosition = { after: undefined, page: undefined };
 const getConnectionPath = (id: string | undefined) => (id === undefined ? PATH : `${PATH}/${encodeURIComponent(id)}`);
 
@@ -102,8 +103,8 @@ export function ConnectionsView({ selectedId }: { selectedId: string | undefined
         clearHref={hasFilters ? PATH : undefined}
         onChange={(changes, options) => change({ ...changes, ...toPositionParameters(FIRST_PAGE) }, options)}
       />
-      {values.state !== undefined && values.active === undefined && faults.length === 0 && (
-        <InactiveHint filters={filters} />
+      {values.state !== undefined && values.active === undefined && faults.length === 0 && query.data?.total !== 0 && (
+        <InactiveMatches filters={filters} />
       )}
       {faults.length > 0 && (
         <p class="note" data-tone="warn">
@@ -212,16 +213,18 @@ function usePanel(selectedId: string | undefined, getAddress: (id: string | unde
 const inactiveHref = () => withQuery(PATH, location.search, { active: "false", page: undefined, after: undefined });
 
 /**
- * A link to the inactive connections in the same state. Most failed connections are inactive, but the list contains
- * only active ones by default.
+ * A link to the inactive connections that match. Most failed connections are inactive, but the list contains only active
+ * ones by default.
  */
-function InactiveHint({ filters }: { filters: ConnectionFilters }) {
+function InactiveMatches({ filters }: { filters: ConnectionFilters }) {
   const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
   if (!data || isPlaceholderData || data.total === 0) return null;
   return (
     <p class="muted">
       Only active connections are listed.{" "}
-      <Link href={inactiveHref()}>Show {pluralize(data.total, "inactive connection")} in this state</Link>
+      <Link href={inactiveHref()}>
+        {pluralize(data.total, "inactive connection")} {data.total === 1 ? "matches" : "match"}
+      </Link>
     </p>
   );
 }
@@ -243,20 +246,6 @@ function AddButton({ href }: { href: string }) {
   );
 }
 
-/** A button that lists the inactive connections that match, such as those that failed. */
-function InactiveMatches({ filters }: { filters: ConnectionFilters }) {
-  const { data, isPlaceholderData } = useConnections({ ...filters, active: false }, FIRST_PAGE, true);
-  if (!data || isPlaceholderData || data.total === 0) return null;
-  return (
-    <>
-      <p>Only active connections were searched.</p>
-      <Link class="button primary" href={inactiveHref()}>
-        {pluralize(data.total, "inactive connection")} {data.total === 1 ? "matches" : "match"}
-      </Link>
-    </>
-  );
-}
-
 interface NoRowsProps {
   total: number;
   filters: ConnectionFilters;
@@ -267,11 +256,27 @@ interface NoRowsProps {
 
 function NoRows({ total, filters, activeOnly, hasFilters, firstHref }: NoRowsProps) {
   if (total > 0) return <NoSuchPage firstHref={firstHref} />;
-  if (!hasFilters) return <EmptyState title="No connections yet">New connections appear here.</EmptyState>;
+  const attempts = <Link href="/integrations#attempts-title">Failed attempts to connect</Link>;
+  if (!hasFilters)
+    return (
+      <EmptyState title="No connections yet">
+        <p>New connections appear here.</p>
+        {attempts}
+      </EmptyState>
+    );
   return (
     <EmptyState title="No connections match">
       {activeOnly && <InactiveMatches filters={filters} />}
-      <Link href={PATH}>Clear filters</Link>
+      {filters.q !== undefined && (
+        <p>
+          {ID_PATTERN.test(filters.q.trim()) ? (
+            <Link href={getConnectionPath(filters.q.trim())}>Open the connection with this ID</Link>
+          ) : (
+            "To find an account at a platform, enter its ID in the filter Account."
+          )}
+        </p>
+      )}
+      <Link href={PATH}>Clear filters</Link> · {attempts}
     </EmptyState>
   );
 }

@@ -1,25 +1,12 @@
 import type { DecidedCall, PlatformCall, VaultEvent } from "connector-vault/slim";
 import { Reason } from "./reason";
 
-/** Texts for reasons without a `detail`, by code. */
-const REASON_TEXTS: Record<string, string> = {
-  platform_unavailable: "The platform can't be reached.",
-  invalid_answer: "The platform's response can't be read.",
-  grant_rejected: "The platform rejected the refresh token once.",
-  grant_ended: "The platform rejects the refresh token.",
-  credentials_rejected: "The platform rejected the credentials.",
-  not_checked: "The platform did not report whether it accepts the credentials.",
-  client_rejected: "The platform rejects the OAuth client.",
-  request_rejected: "The platform rejects the request.",
-  reported: "The state was reported.",
-};
-
 export function EventDetails({ event: { data } }: { event: VaultEvent }) {
   return (
     <>
       {data.reason && (
         <p class="small">
-          <Reason reason={{ ...data.reason, detail: data.reason.detail ?? REASON_TEXTS[data.reason.code] ?? null }} />
+          <Reason reason={data.reason} />
         </p>
       )}
       {"call" in data &&

@@ -86,6 +86,13 @@ export function EventsView() {
           onChange={(connection) => change({ connection: connection.trim() }, { replace: true })}
         />
       </div>
+      {findFaultMessage(faults, "connection") && (
+        <p>
+          <Link href={`/connections?active=all&q=${encodeURIComponent(values.connection ?? "")}`}>
+            Find the connection
+          </Link>
+        </p>
+      )}
       {faults.length === 0 && (
         // A new key resets the state, which contains new events for the previous filters.
         <Events key={JSON.stringify(filters)} filters={filters} isFollowing={isFollowing} />

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/preact-query";
-import type { AttemptPage, AttemptSummary } from "connector-vault/slim";
+import type { AttemptPage, AttemptSummary, Connection } from "connector-vault/slim";
 import { Link } from "wouter-preact";
 import { ErrorMessage } from "../components/error-message";
 import { Loading } from "../components/loading";
@@ -12,15 +12,25 @@ const PAGE_SIZE = 10;
 
 interface Props {
   getName: (platform: string) => string;
+  /** Only the attempts of one identity at one platform; hidden if there are none. */
+  of?: Pick<Connection, "identity" | "platform">;
 }
 
 /** Recent failed connect attempts, with their reasons and who must act. */
-export function FailedAttempts({ getName }: Props) {
+export function FailedAttempts({ getName, of }: Props) {
   const { vault, may } = useSession();
   const query = useInfiniteQuery({
-    queryKey: ["attempts"],
+    queryKey: ["attempts", of?.identity, of?.platform],
     queryFn: ({ pageParam, signal }): Promise<AttemptPage> =>
-      vault.connectAttempts.page({ status: ["failed", "expired"], limit: PAGE_SIZE, before: pageParam }, { signal }),
+      vault.connectAttempts.page(
+        {
+          status: ["failed", "expired"],
+          limit: PAGE_SIZE,
+          before: pageParam,
+          ...(of && { identity: of.identity, platform: of.platform }),
+        },
+        { signal },
+      ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }: AttemptPage) => next ?? undefined,
     enabled: may("connections:read"),
@@ -28,10 +38,12 @@ export function FailedAttempts({ getName }: Props) {
   if (!may("connections:read")) return null;
   const { data, error, isFetching, isPending, refetch } = query;
   const rows = data?.pages.flatMap((page) => page.rows);
+  if (of && !rows?.length) return null;
+  const Title = of ? "h3" : "h2";
   return (
     <section class="section" aria-labelledby="attempts-title">
       <div class="title">
-        <h2 id="attempts-title">Failed attempts</h2>
+        <Title id="attempts-title">Failed attempts</Title>
         <p class="muted">
           Sign-ins at platforms that failed or expired, latest first. They are listed for at least a day.
         </p>
@@ -76,7 +88,7 @@ function Attempt({ attempt, name }: { attempt: AttemptSummary; name: string }) {
             {error.detail} <code>{error.code}</code>
           </>
         ) : (
-          "The user did not open the link, or did not return from the platform, within 10 minutes."
+          "The user did not open the link or did not finish within 10 minutes. The platform may have rejected what they entered."
         )}
       </p>
       <p>

@@ -83,6 +83,9 @@ function KeyForm({ onClose, onDone }: { onClose: () => void; onDone: () => void 
   };
   return (
     <form class="section" ref={form} onSubmit={submit} noValidate autocomplete="off">
+      {whoami.person !== undefined && (
+        <p>You signed in to this environment only. The other one has a sign-in address of its own, or needs a key.</p>
+      )}
       <p>This tab keeps the keys of both environments until you sign out, so that you can switch between them.</p>
       <TextField
         label={`API key of the ${otherEnvironment} environment`}

@@ -120,6 +120,7 @@ export function SignIn({ reason, failure, onRetry }: Props) {
           </p>
         )}
         <p class="muted small" id="secret-help">
+          {!remembered && "To use your own account, open the sign-in address of your team. "}
           The key stays in this browser's open tabs, and is removed when you close them. <code>npm start</code> prints a
           demo key; <code>npm run keys -- create</code> creates one.
         </p>

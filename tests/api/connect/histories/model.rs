@@ -644,7 +644,7 @@ impl Model {
             "lastRefreshedAt": time(credentials.map(|credentials| credentials.refreshed)),
             "scopes": credentials.map_or_else(BTreeSet::new, |credentials| credentials.scopes.clone()),
             "missingScopes": credentials.map_or_else(BTreeSet::new, |credentials| credentials.missing.clone()),
-            "holdsCredentials": credentials.is_some(), "awaitsCutOver": false, "client": credentials.filter(|_| SLOTS[slot].0 == "acme").map(|_| "default"), "active": connection.active,
+            "holdsCredentials": credentials.is_some(), "awaitsCutOver": false, "authMethod": credentials.map(|_| if SLOTS[slot].0 == "acme" { "oauth" } else { "key" }), "client": credentials.filter(|_| SLOTS[slot].0 == "acme").map(|_| "default"), "active": connection.active,
         })
     }
 }
