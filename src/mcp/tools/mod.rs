@@ -181,7 +181,7 @@ pub const TOOLS: [Tool; 6] = [
                 "`user`, `team`, `organization` or `project`; not with a user's token",
             ),
             ("authMethod", Text, false, "Which of the connector's methods; usually omitted"),
-            ("label", Text, false, "For one more account of the platform, such as `work`"),
+            ("label", Text, false, "For one more account of the platform, such as `second`"),
             (
                 "attempt",
                 Text,

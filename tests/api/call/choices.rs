@@ -71,8 +71,8 @@ fn an_account_that_failed_is_still_one_to_choose_from() {
     let api = mcp::api();
     let first = acme(&api);
     respond_with_thing(&api);
-    let fails = json!({"state": "failed", "active": false, "reason": "The token was revoked."});
-    assert_eq!(send(&api, "PUT", &format!("{first}/state"), &fails).status, 200);
+    let fails = "UPDATE connections SET state = 'failed', active = 0";
+    api.env.database.execute(fails, []).unwrap();
     // The only account is used, so that the user gets the link that connects it again.
     let refusal = call_tool_as_ann(&api, "run_action", &get_thing("acme"));
     let problem = &refusal["structuredContent"];
