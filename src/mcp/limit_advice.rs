@@ -9,6 +9,7 @@ use super::tool_call::take_body;
 use super::tools::{LIST_CONNECTIONS, SEARCH_ACTIONS};
 use crate::agents::endpoints::endpoint_id_at_path;
 use crate::auth::Caller;
+use crate::auth::limits::Access;
 use crate::catalog::reader::Catalog;
 use crate::http::message::Response;
 use crate::platform_calls::headers::SOURCE;
@@ -19,6 +20,7 @@ use crate::util::name_set::Names;
 
 /// The hints of the API's errors that do not help agents, because no tool returns their limits.
 const HINTS: [&str; 2] = [": see `connections` of `GET /v1/whoami`", ": see `GET /v1/whoami`"];
+const ONLY_READS: &str = "The agent may only read, so actions that write are not shown. ";
 const BY_APP: &str = "Only the app that set this limit can allow more.";
 /// The maximum number of names in a message.
 const MAX_NAMES: usize = 10;
@@ -34,8 +36,8 @@ impl<P: Ports> McpCaller<'_, P> {
         ))
     }
 
-    /// Explains a refusal, or a list without results, that is due to the caller's limits on
-    /// platforms, actions or connections. Returns whether the response was such a refusal.
+    /// Explains a refusal, or a list without all results, that is due to the caller's limits. Returns
+    /// whether the response was such a refusal.
     pub(super) async fn explain_limits(
         &self,
         (tool, arguments): (&str, &Value),
@@ -49,7 +51,9 @@ impl<P: Ports> McpCaller<'_, P> {
         let Ok(caller) = self.service.caller(self.request) else { return false };
         let Some(restriction) = caller.restriction() else { return false };
         let (platforms, actions) = (restriction.platforms.as_ref(), &caller.limits().actions);
-        if platforms.is_none() && actions.is_none() && restriction.connections.is_none() {
+        let reads = if caller.limits().access == Access::Read { ONLY_READS } else { "" };
+        let is_unlimited = platforms.is_none() && actions.is_none() && reads.is_empty();
+        if is_unlimited && restriction.connections.is_none() {
             return false;
         }
         let bytes = take_body(response);
@@ -57,7 +61,9 @@ impl<P: Ports> McpCaller<'_, P> {
         response.body = bytes;
         let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
         let (code, detail) = (text("code"), text("detail"));
-        let is_empty = is_list && body.get("total").is_some_and(|total| *total == 0);
+        // A list of what the agent may use would look complete.
+        let is_search = is_list && tool == SEARCH_ACTIONS;
+        let reads = if is_search { reads } else { "" };
         // An app that limits the actions also limits the platforms to theirs.
         let by_user = self.how_to_allow_more(&caller).filter(|_| actions.is_none());
         let how = by_user.as_deref().unwrap_or(BY_APP);
@@ -68,17 +74,21 @@ impl<P: Ports> McpCaller<'_, P> {
             let which = "The agent's access is limited to the platforms";
             (format!("{which} {names}, which do not include `{name}`. {how}"), true)
         } else if let Some(actions) = actions
-            && (is_empty && tool == SEARCH_ACTIONS || detail.contains("limited to `actions`"))
+            && (is_search || detail.contains("limited to `actions`"))
         {
             let names = quoted(actions);
-            (format!("The agent's access is limited to the actions {names}. {BY_APP}"), false)
-        } else if let Some(platforms) = platforms.filter(|_| is_empty && tool == SEARCH_ACTIONS) {
+            let limit = format!("The agent's access is limited to the actions {names}.");
+            (format!("{limit} {reads}{BY_APP}"), false)
+        } else if let Some(platforms) = platforms.filter(|_| is_search) {
             let names = quoted(platforms);
-            (format!("The agent's access is limited to the platforms {names}. {how}"), false)
+            let limit = format!("The agent's access is limited to the platforms {names}.");
+            (format!("{limit} {reads}{how}"), false)
         } else if restriction.connections.is_some()
             && (code == "connection_not_found" || detail.contains("to some connections"))
         {
             (format!("The agent's access is limited to some connections. {BY_APP}"), false)
+        } else if !reads.is_empty() {
+            (format!("{reads}{how}"), false)
         } else {
             return false;
         };

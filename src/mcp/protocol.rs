@@ -85,7 +85,11 @@ pub(super) fn read_message(request: &Request) -> Result<Message, Failure> {
     require_json(request)
         .map_err(|Problem { detail, .. }| Failure::new(415, INVALID_REQUEST, detail))?;
     let Body::Whole(bytes) = &request.body else {
-        return Err(Failure::new(413, INVALID_REQUEST, "The message is larger than 64 KiB."));
+        return Err(Failure::new(
+            413,
+            INVALID_REQUEST,
+            "The message is larger than 64 KiB. Agents can't send a larger file or body: the user's app can, or the user at the platform.",
+        ));
     };
     let unread = || Failure::new(400, PARSE_ERROR, "The body is not JSON.");
     let value: Value = json::from_bytes(bytes).map_err(|_| unread())?;

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::connection_argument::{named_platform, set_connection};
+use super::connection_argument::{add_member, named_platform};
 use super::protocol::{
     Text, ToolResult, client_can_open_links, elicit_url, result, resumed_approval, resumed_attempt,
     with_advice, with_connect_url,
@@ -65,7 +65,8 @@ impl<'a> ToolCall<'a> {
             return describe_result(&body, &self.arguments);
         }
         let text = String::from_utf8(body).unwrap_or_default();
-        let is_error = response.status >= 400 || self.calls_platform() && has_graphql_errors(&text);
+        let is_error =
+            response.status >= 400 || self.calls_platform() && CallResult::parse(&text).is_error();
         (text, is_error)
     }
 
@@ -93,15 +94,34 @@ pub(super) fn take_body(response: &mut Response) -> Vec<u8> {
     }
 }
 
-/// Whether a call's result reports errors of a GraphQL API.
-fn has_graphql_errors(result: &str) -> bool {
-    #[derive(serde::Deserialize)]
-    struct CallResult {
-        #[serde(default)]
-        failed: bool,
-    }
-    json::from_text(result).is_ok_and(|CallResult { failed }| failed)
+/// The members of a call's result that say whether it is an error for the agent.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct CallResult {
+    /// Whether a GraphQL API reports errors.
+    failed: bool,
+    /// The platform's status.
+    status: u16,
 }
+
+impl CallResult {
+    fn parse(result: &str) -> Self {
+        json::from_text(result).unwrap_or_default()
+    }
+
+    const fn is_error(&self) -> bool {
+        self.failed || self.is_rejected()
+    }
+
+    /// Whether the platform rejects the account's credentials.
+    const fn is_rejected(&self) -> bool {
+        self.status == 401
+    }
+}
+
+/// The hint of a result with status 401. Until a second attempt to refresh the tokens has failed, a
+/// minute after the first, the service does not know whether the access has ended.
+const REJECTED: &str = "The platform rejects this account's credentials. Try again after a minute. If it still rejects them, the user may have to connect the account again: call start_connect with the connection's id.";
 
 /// Advice for the agent if something in its arguments does not exist.
 fn next_step(response: &Response, arguments: &Value) -> Option<&'static str> {
@@ -198,6 +218,12 @@ impl<P: Ports> McpCaller<'_, P> {
             response.status = 404;
             response.body = problem.to_json(&self.request.origin, &self.ports.uuid());
         }
+        if call.calls_platform()
+            && response.header(SOURCE) == Some("platform")
+            && CallResult::parse(str::from_utf8(&response.body).unwrap_or_default()).is_rejected()
+        {
+            add_member(&mut response.body, "hint", &REJECTED.into());
+        }
         // Only these statuses can mean that an account must be connected.
         if call.calls_platform()
             && matches!(response.status, 404 | 409)
@@ -279,12 +305,10 @@ impl<P: Ports> McpCaller<'_, P> {
         if !is_connected {
             return Ok(attempt_response);
         }
-        let connection =
-            status.get("connection").and_then(|connection| connection.get("id")?.as_str());
-        if let Some(id) = connection.filter(|_| named_platform(arguments).is_some()) {
-            set_connection(arguments, id);
+        match status.get("connection").filter(|_| named_platform(arguments).is_some()) {
+            Some(connection) => self.send_as(connection, (tool, arguments)).await,
+            None => self.send_if_valid(tool.request(arguments)).await,
         }
-        self.send_if_valid(tool.request(arguments)).await
     }
 
     /// Sends the request of a platform call. If `connection` is the name of a platform, uses its
@@ -300,10 +324,10 @@ impl<P: Ports> McpCaller<'_, P> {
         if let Some(platform) = named_platform(arguments) {
             let key =
                 arguments.get("key").and_then(Value::as_str).filter(|_| tool.name == RUN_ACTION);
-            match self.only_connection(&platform, key, can_open_links).await {
-                Ok(id) => set_connection(arguments, &id),
-                Err(response) => return Ok(response),
-            }
+            return match self.only_connection(&platform, key, can_open_links).await {
+                Ok(connection) => self.send_as(&connection, (tool, arguments)).await,
+                Err(response) => Ok(response),
+            };
         }
         self.send_if_valid(tool.request(arguments)).await
     }

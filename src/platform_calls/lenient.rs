@@ -1,5 +1,5 @@
 //! Corrects the input of clients that write values as strings, null or an empty string for omitted
-//! values, or a single item instead of a list. A string is parsed as JSON where the schema does not
+//! values, a number instead of a string, or a single item instead of a list. A string is parsed as JSON where the schema does not
 //! allow a string, but allows the parsed value. A member that is null or empty is dropped where the
 //! schema neither requires nor allows it. MCP clients send lists, objects, numbers and optional
 //! values in these forms.
@@ -74,6 +74,10 @@ impl<'s> InputCoercion<'s> {
         };
         let value = match value {
             Value::String(text) => parse_text(&leaves, text),
+            // An id, such as 7, where the platform expects the string "7".
+            Value::Number(number) if !number.is_f64() && allows_only(&leaves, "string") => {
+                Value::String(number.to_string())
+            }
             other => other,
         };
         let wraps = !level.is_wrapped && is_only_item(&leaves, &value);
@@ -209,13 +213,13 @@ fn is_empty(value: &Value) -> bool {
 /// Whether the value should be wrapped in a list: the schemas allow only lists, and the value is
 /// neither a list nor null.
 fn is_only_item(leaves: &Leaves<'_>, value: &Value) -> bool {
+    !value.is_array() && !value.is_null() && !is_empty(value) && allows_only(leaves, "array")
+}
+
+/// Whether the schemas allow values of one type only.
+fn allows_only(leaves: &Leaves<'_>, kind: &str) -> bool {
     let mut allowed = leaves.schemas.iter().flat_map(|schema| types(schema)).peekable();
-    !leaves.allow_anything
-        && !value.is_array()
-        && !value.is_null()
-        && !is_empty(value)
-        && allowed.peek().is_some()
-        && allowed.all(|kind| kind == "array")
+    !leaves.allow_anything && allowed.peek().is_some() && allowed.all(|allowed| allowed == kind)
 }
 
 fn is_required(leaves: &Leaves<'_>, name: &str) -> bool {
@@ -275,6 +279,11 @@ mod tests {
             (json!({"type": "boolean"}), json!("yes"), json!("yes")),
             (json!({"type": ["integer", "null"]}), json!("null"), json!(null)),
             (json!({"type": "string"}), json!("5"), json!("5")),
+            (json!({"type": "string"}), json!(5), json!("5")),
+            (json!({"type": "string"}), json!(1.5), json!(1.5)),
+            (json!({"type": "string"}), json!(true), json!(true)),
+            (json!({"type": ["string", "integer"]}), json!(5), json!(5)),
+            (json!({"type": "array", "items": {"type": "string"}}), json!(5), json!(["5"])),
             (json!({"type": ["string", "integer"]}), json!("5"), json!("5")),
             (json!({}), json!("5"), json!("5")),
             (json!(true), json!("{}"), json!("{}")),

@@ -205,6 +205,12 @@ texts! {
         "Mettre fin à l’accès",
         "Finalizar el acceso",
         "アクセスを終了";
+    ENDED:
+        "The access that you selected has ended.",
+        "Der ausgewählte Zugriff wurde beendet.",
+        "L’accès sélectionné a pris fin.",
+        "El acceso seleccionado ha finalizado.",
+        "選択したアクセスを終了しました。";
     ENDS_AT:
         "To end the access later",
         "Zugriff später beenden",

@@ -147,6 +147,18 @@ texts! {
         "Un autre compte a été connecté après la demande de l’agent. Rien n’a été effectué.",
         "Se conectó otra cuenta después de que el agente lo solicitara. No se ha hecho nada.",
         "エージェントが依頼した後に、別のアカウントが接続されました。何も実行されていません。";
+    OTHER_BROWSER:
+        "Opened in another browser",
+        "In einem anderen Browser geöffnet",
+        "Ouvert dans un autre navigateur",
+        "Abierto en otro navegador",
+        "別のブラウザーで開かれています";
+    OTHER_BROWSER_NEXT:
+        "Nothing was decided. Decide in the browser in which you signed in last, or open the agent's link here again.",
+        "Es wurde nichts entschieden. Entscheiden Sie in dem Browser, in dem Sie sich zuletzt angemeldet haben, oder öffnen Sie den Link des Agenten hier noch einmal.",
+        "Rien n’a été décidé. Décidez dans le navigateur où vous vous êtes connecté en dernier, ou ouvrez de nouveau ici le lien de l’agent.",
+        "No se ha decidido nada. Decida en el navegador en el que inició sesión por última vez, o abra aquí de nuevo el enlace del agente.",
+        "まだ何も決定されていません。最後にログインしたブラウザーで決定するか、エージェントのリンクをここでもう一度開いてください。";
     LINK_ENDED:
         "This link does not work",
         "Dieser Link funktioniert nicht",

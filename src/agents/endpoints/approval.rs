@@ -71,11 +71,27 @@ impl<P: Ports> AgentContext<'_, P> {
         let sets = self.batch(vec![
             approval::open_by_provider(self.step(browser_hash), id, identity, endpoint),
             approval::select_claimed(self.id, browser_hash, self.request_id),
+            approval::select(self.id, id),
         ]);
-        match first_row::<Approval>(&sets.await?, 1)? {
+        let sets = sets.await?;
+        match first_row::<Approval>(&sets, 1)? {
             Some(approval) => self.approval_page(&approval).await,
-            None => Ok(self.link_ended_page()),
+            None => Ok(self.decided_page(first_row(&sets, 2)?, browser_hash)),
         }
+    }
+
+    /// The page for a call on which this browser's user has decided before. For another browser or
+    /// a link that is unknown, the page says that the link does not work.
+    pub(super) fn decided_page(&self, approval: Option<Approval>, browser_hash: &str) -> Response {
+        let own = approval.filter(|own| own.browser_hash.as_deref() == Some(browser_hash));
+        let (heading, next) = match own.map(|own| own.state) {
+            Some(State::Approved | State::Done) => {
+                (&approvals::APPROVED, &approvals::APPROVED_NEXT)
+            }
+            Some(State::Declined) => (&approvals::DECLINED, &approvals::DECLINED_NEXT),
+            _ => return self.link_ended_page(),
+        };
+        self.page(410, heading, &[next], &[]).response()
     }
 
     fn step<'s>(&'s self, browser_hash: &'s str) -> BrowserStep<'s> {
@@ -185,24 +201,33 @@ impl<P: Ports> AgentContext<'_, P> {
         let browser_hash = hash(cookie);
         self.check_rate(&browser_hash).await?;
         let sets = self.batch(vec![approval::select(self.id, id)]).await?;
-        let approval = first_row::<Approval>(&sets, 0)?;
-        let is_own = |approval: &Approval| {
-            approval.browser_hash.as_deref() == Some(browser_hash.as_str())
-                && approval.state == State::Pending
-                && self.now < approval.expires_at
+        let approval = match first_row::<Approval>(&sets, 0)? {
+            Some(approval)
+                if approval.state == State::Pending && self.now < approval.expires_at =>
+            {
+                approval
+            }
+            decided => return Ok(self.decided_page(decided, &browser_hash)),
         };
-        let Some(approval) = approval.filter(is_own) else {
-            return Ok(self.link_ended_page());
-        };
+        let is_own = approval.browser_hash.as_deref() == Some(browser_hash.as_str());
         let approves = form.get("decision") == Some("approve");
-        if approves {
+        if approves || !is_own {
             let (account, _) = self.account_and_grant(&approval).await?;
             let keys = &self.service.config().vault_keys;
             let plain =
                 keys.open(&approval.seal_context(), &approval.sealed).map_err(decrypt_error)?;
             let (_, input) = approval.parts(&plain);
             let now = account.as_ref().map(|account| fingerprint(input, account));
-            if now.as_deref() != form.get("shown") {
+            let is_as_shown = now.as_deref() == form.get("shown");
+            if !is_own {
+                // Only a browser that has shown the page learns that the call is still pending.
+                if now.is_none() || !is_as_shown {
+                    return Ok(self.link_ended_page());
+                }
+                let paragraphs = [&approvals::OTHER_BROWSER_NEXT];
+                return Ok(self.page(410, &approvals::OTHER_BROWSER, &paragraphs, &[]).response());
+            }
+            if !is_as_shown {
                 // The connection was reconnected after the page was shown.
                 return self.approval_page(&approval).await;
             }
@@ -219,8 +244,9 @@ impl<P: Ports> AgentContext<'_, P> {
             decided_approval.claimed_by.as_deref() == Some(self.request_id)
                 && decided_approval.state != State::Pending
         };
-        let Some(decided_approval) = decided_approval.filter(has_decided) else {
-            return Ok(self.link_ended_page());
+        let decided_approval = match decided_approval {
+            Some(decided) if has_decided(&decided) => decided,
+            other => return Ok(self.decided_page(other, &browser_hash)),
         };
         if !approves {
             let paragraphs = [&approvals::DECLINED_NEXT];

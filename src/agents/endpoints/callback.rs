@@ -12,6 +12,7 @@ use crate::audit::statements::person_actor;
 use crate::auth::key::hash;
 use crate::connect::endpoints::decrypt_error;
 use crate::connect::endpoints::pages::Page;
+use crate::connections::model::ConnectionId;
 use crate::connections::rules;
 use crate::http::form::Form;
 use crate::http::message::{NO_STORE, Request, Response};
@@ -76,7 +77,14 @@ impl<P: Ports> AgentContext<'_, P> {
         let identity = match self.identify(&endpoint, parameters, cookie, state).await? {
             Ok(identity) => identity,
             Err(why) => {
-                let mut page = self.sign_in_unavailable_page();
+                let mut page = match &agent_request.purpose {
+                    // The user has gone back to a page whose code has been used.
+                    Purpose::Approval { id } => {
+                        let sets = self.batch(vec![approval::select(self.id, id)]).await?;
+                        self.decided_page(first_row(&sets, 0)?, &agent_request.browser_hash)
+                    }
+                    _ => self.sign_in_unavailable_page(),
+                };
                 page.log = Some(format!("sign-in for agents: {why}"));
                 return Ok(page);
             }
@@ -190,6 +198,7 @@ impl<P: Ports> AgentContext<'_, P> {
             return Ok(page);
         }
         let (secret_hash, browser_hash) = (hash(secret), hash(cookie));
+        let approval = query.get("approval").and_then(ConnectionId::parse);
         let step = BrowserStep {
             endpoint: self.id,
             browser_hash: &browser_hash,
@@ -201,10 +210,14 @@ impl<P: Ports> AgentContext<'_, P> {
             statements::select_by_secret(self.id, &secret_hash),
             approval::open_by_secret(step, &secret_hash),
             approval::select_claimed(self.id, &browser_hash, self.request_id),
+            approval::select(self.id, approval.as_ref().map_or("", ConnectionId::as_str)),
         ]);
         let sets = sets.await?;
         if let Some(approval) = first_row::<Approval>(&sets, 3)? {
             return self.approval_page(&approval).await;
+        }
+        if approval.is_some() {
+            return Ok(self.decided_page(first_row(&sets, 4)?, &browser_hash));
         }
         let grant: Option<Grant> = first_row(&sets, 1)?;
         match grant.filter(|grant| grant.state == State::Opened && self.has_claimed(grant)) {

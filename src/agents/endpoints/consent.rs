@@ -96,11 +96,8 @@ impl<P: Ports> AgentContext<'_, P> {
             rows.push((&texts::ONLY_CONNECTIONS, message));
         }
         if let Some(confirm) = grant.confirm {
-            let message = match confirm {
-                Confirm::Write => texts::EACH_CHANGE,
-                Confirm::Destructive => texts::DELETIONS,
-            };
-            rows.push((&texts::ASKED_BEFORE, wording.format_text(&message, &[])));
+            let message = wording.format_text(asked_before(confirm), &[]);
+            rows.push((&texts::ASKED_BEFORE, message));
         }
         if !matches!(destination, Destination::Site(_)) {
             paragraphs.push(&texts::CONSENT_WARNING);
@@ -314,21 +311,39 @@ fn earlier_grants(wording: &Wording<'_>, existing_grants: &[Grant]) -> String {
     html
 }
 
+/// The calls before which the user is asked.
+const fn asked_before(confirm: Confirm) -> &'static Text {
+    match confirm {
+        Confirm::Write => &texts::EACH_CHANGE,
+        Confirm::Destructive => &texts::DELETIONS,
+    }
+}
+
 /// Renders a list of grants, with checkboxes to revoke them.
 pub(super) fn grant_list(wording: &Wording<'_>, grants: &[Grant]) -> String {
     let mut html = String::from("<ul>\n");
     for grant in grants {
         let name = grant.client_name.clone().unwrap_or_else(|| client_host(grant, wording));
-        let day =
-            rfc3339(grant.created_at).and_then(|text| Some(text.split_once('T')?.0.to_owned()));
+        // `2026-11-29 12:20 UTC`: a user may connect the same program several times a day.
+        let day = rfc3339(grant.created_at)
+            .and_then(|text| Some(format!("{} UTC", text.get(..16)?.replace('T', " "))));
         let reads = grant.access == Access::Read;
         let text = if reads { texts::END_READING } else { texts::END_WRITING };
         let values = [("name", name.as_str()), ("day", day.as_deref().unwrap_or_default())];
+        let mut text = wording.format_text(&text, &values);
+        if let Some(platforms) = &grant.platforms {
+            let _ = write!(text, " ({})", platforms.replace(',', ", "));
+        }
+        if let Some(confirm) = grant.confirm {
+            let [asked, what] = [&texts::ASKED_BEFORE, asked_before(confirm)]
+                .map(|text| wording.format_text(text, &[]));
+            let _ = write!(text, " ({asked}: {what})");
+        }
         let _ = writeln!(
             html,
             "<li><label><input type=\"checkbox\" name=\"end\" value=\"{}\"> <span>{}</span></label></li>",
             escape(&grant.id),
-            escape(&wording.format_text(&text, &values)),
+            escape(&text),
         );
     }
     html.push_str("</ul>\n");

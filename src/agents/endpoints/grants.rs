@@ -134,19 +134,20 @@ pub fn create<'a, P: Ports>(
     let created = statements.query::<ExistingRow>(insert);
     statements.run(statements::prune(now));
     let endpoint_url = endpoint_url(base, &request.endpoint);
-    let is_access = matches!(request.purpose, Purpose::Access(_));
+    // With the id of an approval that is no longer pending, the page says so.
+    let approval = match &request.purpose {
+        Purpose::Approval { id } => Some(format!("&approval={id}")),
+        _ => None,
+    };
     Ok(Handler::render(statements, move |results, _| {
-        let url = if results.first(created)?.is_some() {
-            format!("{endpoint_url}/continue?grant={secret}")
-        } else {
+        if results.first(created)?.is_none() {
             results.first(own_endpoint)?.ok_or_else(wrong_endpoint_problem)?;
-            if is_access {
+            if approval.is_none() {
                 return Err(too_many_requests());
             }
-            // The approval is no longer pending. A URL without an id shows a page that says so.
-            format!("{endpoint_url}/approval")
-        };
-        Ok(continue_response(&url, now))
+        }
+        let approval = approval.unwrap_or_default();
+        Ok(continue_response(&format!("{endpoint_url}/continue?grant={secret}{approval}"), now))
     }))
 }
 

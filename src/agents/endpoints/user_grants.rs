@@ -22,7 +22,7 @@ use crate::connect::endpoints::pages::{Page, escape};
 use crate::http::message::{Request, Response};
 use crate::http::problem::Problem;
 use crate::ports::{Ports, Random as _, all_rows, first_row};
-use crate::texts::agents as texts;
+use crate::texts::{Text, agents as texts};
 
 impl<P: Ports> AgentContext<'_, P> {
     /// Redirects the user to the sign-in.
@@ -142,9 +142,10 @@ impl<P: Ports> AgentContext<'_, P> {
                 format_text(&texts::END_ACCESS),
             )
         };
+        let paragraphs: &[&Text] = if grant_ids.is_empty() { &[] } else { &[&texts::ENDED] };
         let page = Page {
             form: Some((format!("/mcp/{}/grants", self.id), content)),
-            ..self.page(200, &texts::EARLIER, &[], &[])
+            ..self.page(200, &texts::EARLIER, paragraphs, &[])
         };
         Ok(page.response())
     }

@@ -372,7 +372,7 @@ fn key_taken(existing: &Connection, caller: &Caller) -> Problem {
     let mut problem = connection_exists(existing, caller);
     if matches!(problem.extension, Extension::ConnectionId(_)) {
         problem.detail =
-            format!("{} To connect it again, send its id as `connection`.", problem.detail).into();
+            format!("{} To connect it again, send its id as `connection`; to connect another account, send another `label`.", problem.detail).into();
     }
     problem
 }

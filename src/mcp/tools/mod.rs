@@ -1,8 +1,15 @@
 //! The MCP tools and the API requests that they send.
 
+mod argument;
+
 use std::slice;
 
 use serde_json::{Map, Value, json};
+
+use argument::ArgumentType::{
+    self, Any, Boolean, ByteLimit, IntegerUpTo, Names, Object, OneOf, StringList, Text,
+};
+use argument::whole_number;
 
 use crate::platform_calls::budget::AGENT_BYTES;
 use crate::platform_calls::endpoints::action_response::MAX_BYTES_RANGE;
@@ -22,104 +29,6 @@ pub struct Tool {
     is_read_only: bool,
     is_destructive: bool,
     is_open_world: bool,
-}
-
-/// The type of an argument.
-#[derive(Clone, Copy)]
-enum ArgumentType {
-    /// A non-empty string.
-    Text,
-    /// One of the listed strings.
-    OneOf(&'static [&'static str]),
-    /// A whole number from 1 to the given maximum.
-    IntegerUpTo(u64),
-    /// The maximum size of a result, in bytes.
-    ByteLimit,
-    Boolean,
-    Object,
-    /// An array of strings.
-    StringList,
-    /// Any JSON value.
-    Any,
-}
-
-use ArgumentType::{Any, Boolean, ByteLimit, IntegerUpTo, Object, OneOf, StringList, Text};
-
-impl ArgumentType {
-    /// Validates a value. Returns the fault as the end of a sentence that begins with the
-    /// argument's name, or `None` if the value is valid.
-    fn value_error(self, value: &Value) -> Option<String> {
-        match self {
-            Text => match value.as_str() {
-                Some("") => Some("must not be empty".to_owned()),
-                Some(_) => None,
-                None => Some("must be a string".to_owned()),
-            },
-            OneOf(known) => (!value.as_str().is_some_and(|text| known.contains(&text)))
-                .then(|| format!("must be one of `{}`", known.join("`, `"))),
-            Any => None,
-            Boolean => (!value.is_boolean()).then(|| "must be true or false".to_owned()),
-            ByteLimit => (!whole_number(value)
-                .is_some_and(|number| MAX_BYTES_RANGE.contains(&number)))
-            .then(|| {
-                format!(
-                    "must be a whole number from {} to {}",
-                    MAX_BYTES_RANGE.start(),
-                    MAX_BYTES_RANGE.end()
-                )
-            }),
-            IntegerUpTo(max) => (!whole_number(value)
-                .is_some_and(|number| (1..=max).contains(&number)))
-            .then(|| format!("must be a whole number from 1 to {max}")),
-            Object => (!value.is_object()).then(|| "must be an object".to_owned()),
-            StringList => (!value.as_array().is_some_and(|list| list.iter().all(Value::is_string)))
-                .then(|| "must be a list of strings".to_owned()),
-        }
-    }
-
-    /// Converts a value that was sent as a string, because some clients send all values as strings.
-    /// Also wraps a single string in a list, and ignores the case of enumerated strings.
-    fn read(self, value: Value) -> Value {
-        let Value::String(text) = value else { return value };
-        let parsed = match self {
-            Text => None,
-            OneOf(known) => {
-                known.iter().find(|name| name.eq_ignore_ascii_case(&text)).map(|name| json!(name))
-            }
-            _ => {
-                let parsed = serde_json::from_str(text.trim()).ok();
-                let parsed = parsed.filter(|value| self.value_error(value).is_none());
-                parsed.or_else(|| matches!(self, StringList).then(|| json!([text])))
-            }
-        };
-        parsed.unwrap_or(Value::String(text))
-    }
-
-    fn schema(self, about: &str) -> Value {
-        match self {
-            Text => json!({"type": "string", "description": about}),
-            OneOf(known) => json!({"type": "string", "enum": known, "description": about}),
-            Any => json!({"description": about}),
-            Boolean => json!({"type": "boolean", "description": about}),
-            ByteLimit => {
-                let (least, max) = (MAX_BYTES_RANGE.start(), MAX_BYTES_RANGE.end());
-                json!({"type": "integer", "minimum": least, "maximum": max, "description": about})
-            }
-            IntegerUpTo(max) => {
-                json!({"type": "integer", "minimum": 1, "maximum": max, "description": about})
-            }
-            Object => json!({"type": "object", "description": about}),
-            StringList => {
-                json!({"type": "array", "items": {"type": "string"}, "description": about})
-            }
-        }
-    }
-}
-
-/// Parses a whole number. Accepts `5.0`, too.
-fn whole_number(value: &Value) -> Option<u64> {
-    let text = value.as_number()?.to_string();
-    text.strip_suffix(".0").unwrap_or(&text).parse().ok()
 }
 
 /// A sentence in the description of [`RUN_ACTION`], and its replacement if the caller may only
@@ -147,8 +56,9 @@ pub const TOOLS: [Tool; 6] = [
         about: "Find which actions of platforms do something, such as sending an email or deleting a contact. Returns the platform, key, title and method of each, the best match first; those of the user's `connected` platforms before others.",
         arguments: &[
             ("query", Text, true, "What to do, such as `create github issue`"),
-            ("platform", Text, false, "Only these platforms, comma-separated"),
+            ("platform", Names, false, "Only these platforms, comma-separated"),
             ("limit", IntegerUpTo(50), false, "How many. Default: 10"),
+            ("page", IntegerUpTo(100), false, "Default: 1"),
         ],
         scope: Scope::CatalogRead,
         is_read_only: true,
@@ -271,6 +181,7 @@ pub const TOOLS: [Tool; 6] = [
                 "`user`, `team`, `organization` or `project`; not with a user's token",
             ),
             ("authMethod", Text, false, "Which of the connector's methods; usually omitted"),
+            ("label", Text, false, "For one more account of the platform, such as `second`"),
             (
                 "attempt",
                 Text,
@@ -293,6 +204,14 @@ pub fn response_limits(given: &Map<String, Value>) -> Map<String, Value> {
     let max = given.get("maxBytes").and_then(whole_number).unwrap_or(AGENT_BYTES);
     let select = given.get("select").map(|all| ("select".to_owned(), all.clone()));
     by_insertion(select.into_iter().chain([("maxBytes".to_owned(), Value::from(max))]))
+}
+
+/// Lowers `maxBytes` by the size of what is added to the result later.
+pub fn reserve_bytes(given: &mut Map<String, Value>, bytes: usize) {
+    let max = given.get("maxBytes").and_then(whole_number).unwrap_or(AGENT_BYTES);
+    let bytes = u64::try_from(bytes).unwrap_or_default();
+    let remaining = max.saturating_sub(bytes).max(*MAX_BYTES_RANGE.start());
+    given.insert("maxBytes".to_owned(), remaining.into());
 }
 
 /// Splits a path from its query, and encodes the path for a URL.
@@ -364,7 +283,8 @@ impl Tool {
         })
     }
 
-    /// Normalizes arguments: converts values that were sent as strings, and removes nulls.
+    /// Normalizes arguments: converts values that were sent as strings, and removes nulls and the
+    /// blank strings of optional arguments. Models that must fill in each argument send these.
     pub fn read(&self, arguments: Option<&Value>) -> Value {
         let arguments = match arguments {
             None | Some(Value::Null) => json!({}),
@@ -376,8 +296,22 @@ impl Tool {
             let value = known.map_or(value.clone(), |(_, kind, ..)| kind.read(value));
             (name, value)
         };
-        let given = given.into_iter().filter(|(_, value)| !value.is_null());
-        Value::Object(by_insertion(given.map(read)))
+        let is_required =
+            |name: &str| self.arguments.iter().any(|(known, _, is, _)| *is && *known == name);
+        let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+        let is_sent = |(name, value): &(String, Value)| {
+            !value.is_null() && (!is_blank(value) || is_required(name))
+        };
+        let given = given.into_iter().filter(is_sent);
+        let mut given: Map<String, Value> = by_insertion(given.map(read));
+        // Of the two forms of an input, the empty one was not meant.
+        for (name, other) in [(ARGUMENTS, INPUT), (INPUT, ARGUMENTS)] {
+            let is_empty = given.get(name).and_then(Value::as_object).is_some_and(Map::is_empty);
+            if is_empty && given.contains_key(other) {
+                given.remove(name);
+            }
+        }
+        Value::Object(given)
     }
 
     /// The API request of the tool. Fails with a message if the arguments are invalid.
@@ -426,6 +360,8 @@ impl Tool {
                 add("q", text("query"));
                 add("platform", text("platform"));
                 add("limit", &limit(10));
+                let page = given.get("page").and_then(whole_number).map(|page| page.to_string());
+                add("page", &page.unwrap_or_default());
                 ("GET", "/v1/available-actions".to_owned(), query, None, none)
             }
             DESCRIBE_ACTION => {
@@ -462,7 +398,8 @@ impl Tool {
                 let (path, own_query) = path_and_query(text("path"));
                 let mut query = own_query.to_owned();
                 let parameters = given.get("query").and_then(Value::as_object);
-                for (name, value) in parameters.into_iter().flatten() {
+                let parameters = parameters.into_iter().flatten();
+                for (name, value) in parameters.filter(|(_, value)| !value.is_null()) {
                     for value in value.as_array().map_or(slice::from_ref(value), Vec::as_slice) {
                         query.push_str(if query.is_empty() { "" } else { "&" });
                         query.extend([&encode(name), "=", &encode(&query_value(value))]);

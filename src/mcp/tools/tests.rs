@@ -15,10 +15,10 @@ fn each_tool_sends_its_request() {
         ),
         (
             "search_actions",
-            json!({"query": "x"}),
+            json!({"query": "x", "page": 2}),
             "GET",
             "/v1/available-actions",
-            "q=x&limit=10",
+            "q=x&limit=10&page=2",
             None,
         ),
         (
@@ -71,7 +71,7 @@ fn each_tool_sends_its_request() {
         ),
         (
             "call_platform",
-            json!({"connection": "c", "path": "/a b/../{c}?x=1#y", "query": {"k": "v&", "l": [1, true]}}),
+            json!({"connection": "c", "path": "/a b/../{c}?x=1#y", "query": {"k": "v&", "l": [1, true], "n": null}}),
             "GET",
             "/v1/vault/connections/c/proxy/a%20b/../%7Bc%7D",
             "x=1&k=v%26&l=1&l=true",
@@ -139,6 +139,11 @@ fn parses_values_sent_as_strings() {
         (json!({"select": "/a/*/b"}), json!({"select": ["/a/*/b"]})),
         (json!({"input": "[]", "maxBytes": "x"}), json!({"input": "[]", "maxBytes": "x"})),
         (json!({"input": null, "other": "1"}), json!({"other": "1"})),
+        // Models that must fill in each argument send blank strings and empty objects.
+        (json!({"approval": "", "select": " ", "key": ""}), json!({"key": ""})),
+        (json!({"input": {}, "arguments": {"a": 1}}), json!({"arguments": {"a": 1}})),
+        (json!({"input": {"a": 1}, "arguments": {}}), json!({"input": {"a": 1}})),
+        (json!({"input": {}, "arguments": ""}), json!({"input": {}})),
         (json!("{\"key\":\"k\"}"), json!({"key": "k"})),
         (json!("k"), json!("k")),
         (json!(null), json!({})),
@@ -146,6 +151,10 @@ fn parses_values_sent_as_strings() {
         assert_eq!(tool.read(Some(&given)), read, "{given}");
     }
     assert_eq!(tool.read(None), json!({}));
+    let tool = TOOLS.iter().find(|tool| tool.name == "search_actions").unwrap();
+    for (given, read) in [(json!(["a", "b"]), json!("a,b")), (json!("a"), json!("a"))] {
+        assert_eq!(tool.read(Some(&json!({"platform": given}))), json!({"platform": read}));
+    }
     let tool = TOOLS.iter().find(|tool| tool.name == "call_platform").unwrap();
     for (given, read) in [("get", "GET"), ("Patch", "PATCH"), ("FETCH", "FETCH")] {
         assert_eq!(tool.read(Some(&json!({"method": given}))), json!({"method": read}));

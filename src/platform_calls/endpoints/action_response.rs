@@ -56,7 +56,7 @@ struct CallResult {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     body_too_large: bool,
     /// The parts that were omitted because of `maxBytes`. Also present, without parts, if `select`
-    /// matches nothing.
+    /// matches nothing, and for agents if the body was too large.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<OmittedParts>,
     /// For agents, which do not see this service's headers: the path of the next page, and the time
@@ -85,6 +85,8 @@ struct OmittedParts {
 /// Instructions for getting the omitted parts.
 const HINT: &str = "Ask for fewer items with the action's own parameters, for some members only with `select`, such as `[\"/items/*/id\"]`, or for more with `maxBytes`.";
 const NOTHING_SELECTED: &str = "`select` selects nothing of the body: omit it to see the body.";
+/// The hint if the body was too large, and there is no link to it.
+const TOO_LARGE: &str = "The body is larger than 8 MiB, so `select` and `maxBytes` can't shorten it: ask for fewer items with the action's own parameters.";
 /// The headers to keep when all headers together take too much of `maxBytes`.
 const ESSENTIAL_HEADERS: [&str; 4] = ["content-type", "link", "location", "retry-after"];
 /// The range of `maxBytes`.
@@ -149,10 +151,12 @@ impl ResponseOptions {
         if faults.is_empty() { Ok(options) } else { Err(faults) }
     }
 
-    fn apply(&self, mut result: CallResult, is_bytes: bool) -> CallResult {
+    /// Applies the options. `is_file` is whether the response is a file, and `is_bytes` is whether
+    /// the body contains it: an agent gets a link instead.
+    fn apply(&self, mut result: CallResult, is_file: bool, is_bytes: bool) -> CallResult {
         // Return the whole body of an error: `select` refers to the body of a success.
         let is_error = result.failed || result.status >= 400;
-        let is_selected = !self.select.is_empty() && !is_bytes && !is_error;
+        let is_selected = !self.select.is_empty() && !is_file && !is_error;
         if !is_selected && self.max_bytes.is_none() {
             return result;
         }
@@ -247,10 +251,11 @@ pub(super) async fn render_response<P: Ports>(
     let (mut continuation, url) = (platform_response.continuation(server), platform_response.url);
     let (mut result, mut file) =
         read_response(platform_response.incoming, (method, call.reservation), ports).await?;
+    let (is_file, is_agent) = (file.is_some(), context.request.header(AGENT).is_some());
     if let Some((content_type, size)) =
         file.take_if(|_| method == "GET" && (200..300).contains(&result.status))
     {
-        let described = (content_type.clone(), size);
+        let described = (content_type.clone(), size, result.body_too_large);
         match download::link(context, principal, connection, described, ports).await? {
             Some(link) => {
                 result.body = RawValue::from_string(json::text(&link)).unwrap_or(result.body);
@@ -258,6 +263,9 @@ pub(super) async fn render_response<P: Ports>(
             }
             None => file = Some((content_type, size)),
         }
+    }
+    if is_agent && result.body_too_large {
+        result.omitted = Some(OmittedParts { parts: Vec::new(), hint: TOO_LARGE });
     }
     result.failed = call.is_graphql && has_errors(result.body.get());
     let json = result.body.get();
@@ -267,14 +275,14 @@ pub(super) async fn render_response<P: Ports>(
     {
         add_next(&mut continuation, pagination, server, &url, &body);
     }
-    if context.request.header(AGENT).is_some() {
+    if is_agent {
         let value = |header: &str| {
             let found = continuation.iter().find(|(name, _)| *name == header);
             found.map(|(_, value)| value.clone())
         };
         (result.next, result.retry_at) = (value(NEXT), value(RETRY_AT));
     }
-    let result = options.apply(result, file.is_some());
+    let result = options.apply(result, is_file, file.is_some());
     let mut response = Response::json(json::bytes(&result), NO_STORE);
     for (name, value) in continuation {
         response.add(name, value);
@@ -329,6 +337,15 @@ async fn read_response<P: Ports>(
     Ok((result, file))
 }
 
+/// Whether bodies of this media type are text.
+pub(super) fn is_text(essence: &str) -> bool {
+    essence.is_empty()
+        || essence.starts_with("text/")
+        || ["xml", "yaml", "javascript", "x-www-form-urlencoded", "json", "csv", "ndjson"]
+            .iter()
+            .any(|kind| essence.ends_with(kind))
+}
+
 /// Converts a body to JSON: JSON stays as it is, other text becomes a string, binary data becomes
 /// an object with base64, and an empty body becomes null. Also returns whether the body was encoded
 /// as base64.
@@ -339,11 +356,7 @@ fn document(content_type: &str, bytes: &[u8], ports: &impl Http) -> (Box<RawValu
         return (null(), false);
     }
     let essence = essence(content_type);
-    let is_text = essence.is_empty()
-        || essence.starts_with("text/")
-        || ["xml", "yaml", "javascript", "x-www-form-urlencoded", "json", "csv", "ndjson"]
-            .iter()
-            .any(|kind| essence.ends_with(kind));
+    let is_text = is_text(&essence);
     let (charset, start) = charset::detect(content_type, bytes);
     let text = Some(bytes.get(start..).unwrap_or_default()).filter(|_| is_text);
     let Some(text) = text.and_then(|bytes| ports.decode(&charset, bytes)) else {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::action_response::is_text;
 use crate::agents::approval::seal_context;
 use crate::agents::download::{LIFETIME_MS, NewDownload, select};
 use crate::auth::endpoints::session::new::no_session_secret;
@@ -32,6 +33,7 @@ use crate::storage::metering::Metered;
 use crate::texts::language::Language;
 use crate::texts::{Text, Values, Wording, download as texts};
 use crate::util::json;
+use crate::util::media_type::essence;
 use crate::util::percent;
 use crate::util::rfc3339::rfc3339;
 
@@ -76,14 +78,16 @@ pub struct FileLink {
 }
 
 const HINT: &str = "This is a file. Give the user this link, which downloads it until it expires.";
+/// The hint for text, such as JSON, that is too large to be returned.
+const TOO_LARGE: &str = "The body is larger than 8 MiB, so `select` and `maxBytes` can't shorten it. Ask for fewer items with the action's own parameters. If the user wants the whole body, give them this link, which downloads it until it expires.";
 
-/// Creates the link to a file that an agent's call returns. Returns `None` if the caller is not an
+/// Creates the link to a file that an agent's call returns, or to a body that is too large. Returns `None` if the caller is not an
 /// agent, the service can't sign tokens, or too many links are open.
 pub async fn link<P: Ports>(
     context: &Context<'_>,
     principal: &Principal,
     connection: &Connection,
-    (content_type, size): (String, Option<u64>),
+    (content_type, size, is_too_large): (String, Option<u64>, bool),
     ports: &Metered<'_, P>,
 ) -> Result<Option<FileLink>, Problem> {
     let (config, request) = (context.config(), context.request);
@@ -134,7 +138,8 @@ pub async fn link<P: Ports>(
         return Ok(None);
     }
     let expires_at = rfc3339(token.expires_at);
-    Ok(Some(FileLink { content_type, size, url, expires_at, hint: HINT }))
+    let hint = if is_too_large && is_text(&essence(&content_type)) { TOO_LARGE } else { HINT };
+    Ok(Some(FileLink { content_type, size, url, expires_at, hint }))
 }
 
 /// The token for the call that a link repeats: the caller's token, restricted to reads from this

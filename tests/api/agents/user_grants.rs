@@ -17,12 +17,20 @@ fn has_access(api: &Api, id: &str, agent: &Agent) -> bool {
 #[test]
 fn users_see_and_end_their_own_grants() {
     let (api, id) = app();
-    let agents = [Agent::new(&api, &id, &ALL), Agent::new(&api, &id, &ALL)];
+    let asks =
+        [("access", "write"), ("accounts", "some"), ("platform", "keyed"), ("confirm", "write")];
+    let agents = [Agent::new(&api, &id, &ALL), Agent::new(&api, &id, &asks)];
     let (browser, page) = open_grants_page(&api, &id, "ann");
     assert_eq!(text(&page).matches("name=\"end\"").count(), 2);
+    // The lines of the same program differ.
+    let html = text(&page);
+    assert_eq!(html.matches(" UTC").count(), 2, "{html}");
+    assert!(html.contains(" UTC (keyed) (You are asked before: each change)"), "{html}");
+    assert!(!html.contains("has ended"), "{html}");
     let next = api.send(&browser.end_first_grant(&id, &page));
     assert_eq!(next.status, 200, "{}", text(&next));
     assert_eq!(text(&next).matches("name=\"end\"").count(), 1);
+    assert!(text(&next).contains("The access that you selected has ended."), "{}", text(&next));
     assert_eq!(agents.iter().filter(|agent| has_access(&api, &id, agent)).count(), 1);
     let entry = "SELECT json_array(actor_type, actor) AS row FROM audit WHERE action = 'agent_grant.revoked'";
     assert_eq!(api.env.texts(entry), ["[\"person\",\"ann\"]"]);

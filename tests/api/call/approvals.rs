@@ -207,12 +207,63 @@ fn a_declined_call_never_runs() {
     let outcome = approval_fixture.outcome(&id);
     assert_eq!(outcome["approval"]["status"], "declined");
     assert_eq!(outcome["approval"]["url"], Value::Null);
-    assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 410);
+    let again = approval_fixture.decide(&browser, &page, "approve");
+    assert_eq!(again.status, 410);
+    assert!(text(&again).contains("<h1>Declined</h1>"), "{}", text(&again));
     assert_eq!(sent(&approval_fixture.api).len(), 0);
     assert_eq!(
         approval_fixture.events(),
         [json!(["call.declined", "createThing", "ann", approval_fixture.connection()])]
     );
+}
+
+#[test]
+fn a_page_that_the_user_opens_again_says_what_was_decided() {
+    let approval_fixture = approval_fixture();
+    let (api, (_, url)) = (&approval_fixture.api, approval_fixture.start_pending_call());
+    let (browser, request) = approval_fixture.start_app_sign_in(&url);
+    let continue_url = || {
+        let sent = json!({"request": request, "identity": "ann"});
+        let response = send(api, "POST", "/v1/agent-grants", &sent);
+        body(&response)["continueUrl"].as_str().unwrap().to_owned()
+    };
+    let next = continue_url();
+    let page = browser.open(api, &next);
+    assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 200);
+    // Reloading, going back, and opening the link again.
+    for page in [
+        approval_fixture.decide(&browser, &page, "approve"),
+        browser.open(api, &next),
+        browser.open(api, &continue_url()),
+    ] {
+        assert_eq!(page.status, 410);
+        assert!(text(&page).contains("<h1>Approved</h1>"), "{}", text(&page));
+    }
+    let (_, other) = approval_fixture.open_as(&url, "ann");
+    assert!(text(&other).contains("This link does not work"), "{}", text(&other));
+    assert_eq!(sent(api).len(), 1);
+}
+
+#[test]
+fn the_browser_that_signed_in_last_decides() {
+    let approval_fixture = approval_fixture();
+    let (_, url) = approval_fixture.start_pending_call();
+    let (first, page) = approval_fixture.open_as(&url, "ann");
+    let (last, last_page) = approval_fixture.open_as(&url, "ann");
+    for decision in ["approve", "decline"] {
+        let refusal = approval_fixture.decide(&first, &page, decision);
+        assert_eq!(refusal.status, 410);
+        assert!(text(&refusal).contains("Opened in another browser"), "{}", text(&refusal));
+        // A browser that has not shown the page does not learn that the call is pending.
+        let fields = [("approval", hidden_field(&page, "approval")), ("decision", decision.into())];
+        let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let request = approval_fixture.decision(&first, &page, decision);
+        let refusal = approval_fixture
+            .api
+            .send(&Request { body: Body::Whole(form(&fields).into()), ..request });
+        assert!(text(&refusal).contains("This link does not work"), "{}", text(&refusal));
+    }
+    assert_eq!(approval_fixture.decide(&last, &last_page, "approve").status, 200);
 }
 
 #[test]
@@ -554,6 +605,18 @@ fn an_openid_user_can_only_approve_as_the_same_identity() {
     assert_eq!(page.status, 200, "{}", text(&page));
     assert_eq!(approval_fixture.decide(&browser, &page, "approve").status, 200);
     assert_eq!(sent(&approval_fixture.api).len(), 1);
+    // The link in the same browser, with a new code of the provider, and with the used one.
+    let response = approval_fixture.api.send(&browser.request("GET", &url));
+    let (_, query) = redirect_target(&response);
+    let token =
+        signer.sign(&json!({"alg": "ES256", "kid": "k"}), &claims(&approval_fixture.api, &query));
+    serve_id_token(&approval_fixture.api, &token, &[key("k", &signer)]);
+    for _ in 0..2 {
+        let page = browser.open(&approval_fixture.api, &callback(&approval_fixture.id, &query));
+        assert_eq!(page.status, 410);
+        assert!(text(&page).contains("<h1>Approved</h1>"), "{}", text(&page));
+        json_response(&approval_fixture.api, 400, r#"{"error":"invalid_grant"}"#);
+    }
     // A user who does not sign in has nothing to decide and gets no redirect.
     let browser = Browser::default();
     let response = approval_fixture.api.send(&browser.request("GET", &url));

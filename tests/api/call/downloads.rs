@@ -174,6 +174,33 @@ fn only_files_that_an_agent_reads_become_links() {
     assert_eq!(api.env.texts("SELECT id AS row FROM agent_approvals").len(), 0);
 }
 
+/// `select` and `maxBytes` apply to bodies only: it would be false to say that they select nothing.
+#[test]
+fn a_link_says_what_it_is_although_parts_were_selected() {
+    let api = api();
+    let path = acme(&api);
+    let call = |key: &str| {
+        let mut arguments = get_file(&path);
+        arguments["key"] = key.into();
+        arguments["select"] = json!(["/items/*/id"]);
+        call_tool(&api, api.key.reveal(), "run_action", &arguments)
+    };
+    let file = call("getFile");
+    assert_eq!((file["body"]["url"].is_string(), file.get("omitted")), (true, None), "{file}");
+    assert!(file["body"]["hint"].as_str().unwrap().starts_with("This is a file."), "{file}");
+    platform(&api, |_| {
+        let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        Ok(HttpResponse { status: 200, headers, body: vec![b' '; (8 << 20) + 1] })
+    });
+    let list = call("getFile");
+    assert_eq!((list["body"]["url"].is_string(), list.get("omitted")), (true, None), "{list}");
+    assert!(list["body"]["hint"].as_str().unwrap().contains("Ask for fewer items"), "{list}");
+    let made = call("makeFile");
+    assert_eq!((&made["body"], &made["bodyTooLarge"]), (&Value::Null, &json!(true)), "{made}");
+    let hint = made["omitted"]["hint"].as_str().unwrap();
+    assert!(hint.contains("larger than 8 MiB") && hint.contains("fewer items"), "{made}");
+}
+
 #[test]
 fn a_download_ends_with_its_connection_or_grant() {
     for ends in ["key", "connection", "platform", "unreachable", "reconnected", "expired token"] {

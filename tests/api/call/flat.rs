@@ -109,7 +109,7 @@ fn an_agent_runs_an_action_with_flat_arguments() {
     let requests = sent(&api);
     let posted: Value = serde_json::from_slice(&requests[0].body).unwrap();
     assert_eq!(posted, json!({"name": "b", "size": 3, "parts": []}));
-    let both = given(&json!({"owner": "a"}), &json!({"input": {}}));
+    let both = given(&json!({"owner": "a"}), &json!({"input": {"path": {"owner": "a"}}}));
     assert_eq!(both["isError"], true);
     assert!(both.to_string().contains("can't be given together"), "{both}");
     assert_eq!(sent(&api).len(), 0);

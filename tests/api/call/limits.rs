@@ -522,6 +522,16 @@ fn an_agents_errors_say_how_its_user_can_allow_more() {
         assert_eq!(names_hidden, arguments != json!({"query": "make thing"}), "{returned}");
         assert!(!returned.contains("whoami"), "{tool}: {returned}");
     }
+    // A list of what the agent may use would look complete.
+    let reader = Agent::new(&api, &id, &[("access", "read"), ("accounts", "all")]);
+    for query in ["make thing", "nothing at all"] {
+        let found = called(&reader, "search_actions", &json!({"query": query}));
+        assert!(found.contains("actions that write are not shown") && found.contains(&how));
+    }
+    let run = json!({"connection": "bearer", "key": "makeThing"});
+    let none = called(&reader, "call_platform", &json!({"connection": "bearer", "path": "x"}));
+    assert!(none.contains("No account of `bearer` is connected"), "{none}");
+    assert!(called(&reader, "run_action", &run).contains("The platform `bearer` has no action"));
     let unknown = called(&agent, "describe_action", &json!({"platform": "acmee", "key": "x"}));
     assert!(unknown.contains("The catalog has no platform `acmee`"), "{unknown}");
 

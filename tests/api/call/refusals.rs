@@ -329,6 +329,7 @@ fn rejects_invalid_tool_arguments() {
     for (name, arguments, expected) in [
         ("search_actions", json!({}), "`query` is required."),
         ("search_actions", json!({"query": ""}), "`query` must not be empty."),
+        ("search_actions", json!({"query": "  "}), "`query` must not be empty."),
         ("search_actions", json!({"query": 1}), "`query` must be a string."),
         ("search_actions", json!({"query": "x", "limit": -1}), LIMIT),
         ("search_actions", json!({"query": "x", "limit": 0}), LIMIT),

@@ -143,7 +143,10 @@ fn links_reconnect_key_connections() {
     let existing = body(&connect(&api, &again));
     assert_eq!(existing["code"], "connection_exists");
     assert!(
-        existing["detail"].as_str().unwrap().ends_with("send its id as `connection`."),
+        existing["detail"]
+            .as_str()
+            .unwrap()
+            .contains("send its id as `connection`; to connect another account"),
         "{existing}"
     );
     let started = body(&connect(&api, &json!({"connection": id, "link": true})));
