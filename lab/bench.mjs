@@ -30,7 +30,7 @@ const PAGE = join(root, "docs", "benchmarks.md");
 const CHARTS = join(root, "docs", "benchmarks");
 
 /** Runs `lab/bench-<name>.mjs` and returns its output. */
-const outputOf = (name) =>
+const runBenchmark = (name) =>
   task(`npm run lab -- bench-${name}`, (detail) =>
     run(process.execPath, [join(root, "lab", `bench-${name}.mjs`)], { detail, timeout: 7_200_000 }),
   );
@@ -50,9 +50,9 @@ const GENERATORS = {
     return warmSection(await benchWarm(fixture), ROUNDS, fixture);
   },
   import: async () => importSection(await benchImport(await open())),
-  vault: async () => printedSection("vault", await outputOf("vault")),
-  proxy: async () => printedSection("proxy", await outputOf("proxy")),
-  console: async () => printedSection("console", await outputOf("console")),
+  vault: async () => printedSection("vault", await runBenchmark("vault")),
+  proxy: async () => printedSection("proxy", await runBenchmark("proxy")),
+  console: async () => printedSection("console", await runBenchmark("console")),
   sealing: async () => sealingSection(await benchSealing(), SEALING_SAMPLES),
 };
 

@@ -116,7 +116,7 @@ impl KeyCache {
 
     /// Caches the scopes of a valid key. Without a principal, the key is no longer valid and is
     /// removed.
-    pub fn remember(&self, key: &ApiKey, principal: Option<&Principal>, since: u64) {
+    pub fn update(&self, key: &ApiKey, principal: Option<&Principal>, since: u64) {
         let Ok(mut cache) = self.0.try_borrow_mut() else { return };
         if let Some(Principal { scopes, expires_at, .. }) = principal {
             let (scopes, expires_at) = (*scopes, *expires_at);

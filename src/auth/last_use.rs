@@ -63,7 +63,7 @@ impl LastUses {
     }
 
     /// Marks a use as recorded.
-    pub fn remember(&self, use_id: UseId) {
+    pub fn record(&self, use_id: UseId) {
         let Ok(mut written) = self.0.try_borrow_mut() else { return };
         if written.len() >= CAPACITY {
             written.clear();
@@ -90,10 +90,10 @@ mod tests {
         let uses = LastUses::default();
         let is_due = |number: usize, now: u64| uses.due(&key(number), now).is_some();
         for number in 0..CAPACITY {
-            uses.remember(uses.due(&key(number), 0).unwrap().0);
+            uses.record(uses.due(&key(number), 0).unwrap().0);
         }
         assert!(!is_due(0, 0) && !is_due(CAPACITY - 1, DAY_MS - 1) && is_due(0, DAY_MS));
-        uses.remember(uses.due(&key(CAPACITY), 0).unwrap().0);
+        uses.record(uses.due(&key(CAPACITY), 0).unwrap().0);
         assert!(!is_due(CAPACITY, 0) && is_due(0, 0));
     }
 }

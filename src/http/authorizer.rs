@@ -66,7 +66,7 @@ impl<P: Ports> KeyAuthorizer<'_, P> {
         if let Caller::Key(key) = self.caller
             && !self.ports.allows_replica()
         {
-            self.service.keys().remember(key, principal.as_ref().ok(), self.now);
+            self.service.keys().update(key, principal.as_ref().ok(), self.now);
         }
         let principal = principal?;
         authorize(self.endpoint, self.caller, principal.scopes)?;

@@ -28,7 +28,7 @@ use crate::storage::read_replica::{self, BOOKMARK};
 use crate::terms::Scopes;
 use crate::texts::language::Language;
 use crate::texts::{Wording, agents as texts};
-use crate::usage::counts::{UsageDimensions, group};
+use crate::usage::counts::{UsageDimensions, endpoint_group};
 use crate::util::percent::encode;
 
 /// The value of `strict-transport-security`: browsers use only HTTPS for this host, for a year after each response (RFC
@@ -307,7 +307,7 @@ impl<P: Ports> Exchange<'_, P> {
             caller: caller
                 .person()
                 .map_or_else(|| caller_key(caller), |token| token.key_id.clone()),
-            endpoint: group(endpoint.access()),
+            endpoint: endpoint_group(endpoint.access()),
             platform_in_path: in_path.cloned(),
             platform: None,
             identity: caller.token().map(|token| token.restriction.identity.clone()),
@@ -388,7 +388,7 @@ impl<P: Ports> Exchange<'_, P> {
     fn record_storage_use(&self, response: &mut Response) {
         let (service, ports) = (self.service, self.ports);
         response.has_deliveries = ports.has_deliveries();
-        service.capacity().remember(ports.number(), ports.size());
+        service.capacity().record_size(ports.number(), ports.size());
         // After a 401, the replica may be one of the account's former database, which no longer has
         // the key.
         if ports.bookmark().is_some() && response.status != 401 {
@@ -402,7 +402,7 @@ impl<P: Ports> Exchange<'_, P> {
         if let Some(recorded_last_use) =
             ports.recorded_last_use().filter(|_| response.status != 401)
         {
-            service.last_uses().remember(recorded_last_use);
+            service.last_uses().record(recorded_last_use);
         }
     }
 

@@ -5,9 +5,9 @@ use serde::Deserialize;
 
 use super::server::{self, ResolvedServers};
 use crate::catalog::detail::{
-    AccessTokenRequest, ApiKey, ApiKeyLocation, AuthMethod, ExpiresUnit, Field, FieldSource, Grant,
-    Kind, OAuth2, Parameters, Pkce, RevocationToken, Scope, SourceKind, TokenAuth, TokenBody,
-    client_id, code, urls, variables,
+    AccessTokenExchange, ApiKey, ApiKeyLocation, AuthMethod, ExpiresUnit, Field, FieldSource,
+    Grant, Kind, OAuth2, Parameters, Pkce, RevocationToken, Scope, SourceKind, TokenAuth,
+    TokenBody, client_id, code, urls, variables,
 };
 use crate::importer::auth;
 use crate::oauth::{authorization, revocation, token};
@@ -96,7 +96,7 @@ struct AccessTokenEntry {
 
 impl AccessTokenEntry {
     /// Converts the entry. `member` is its name in the method, for errors.
-    fn request(self, member: &str) -> Result<AccessTokenRequest, String> {
+    fn request(self, member: &str) -> Result<AccessTokenExchange, String> {
         let is_url = |url: &str| is_secure(url) && !url.contains(['?', '#', '{', '}']);
         let request = self.request.split_once(' ').and_then(|(method, url)| {
             let method =
@@ -117,7 +117,7 @@ impl AccessTokenEntry {
         if let Some(value) = self.parameters.values().find(has_unknown_variable) {
             return Err(format!("`{member}`: a parameter can't be `{value}`"));
         }
-        Ok(AccessTokenRequest { method, url, parameters: self.parameters })
+        Ok(AccessTokenExchange { method, url, parameters: self.parameters })
     }
 }
 

@@ -50,7 +50,7 @@ pub async fn run_minute<P: Ports + Queue>(
     // Last, because all previous steps may write events.
     faults.append(&mut deliver_all_due(service, ports).await?);
     let capacity = service.capacity();
-    capacity.remember(ports.number(), metered.size());
+    capacity.record_size(ports.number(), metered.size());
     faults.extend(capacity.warning(ports.number(), now));
     Ok(faults)
 }

@@ -25,7 +25,7 @@ const CONNECTION: &str = "connection";
 const MAX_CANDIDATES: u64 = 20;
 const HINT: &str = "Nothing was done: the platform has several accounts, or one that is not in use. Ask the user which one, unless it is clear, and call again with its `id` as `connection`. One in state `failed` must be connected again, by start_connect.";
 /// The members of a connection that tell an agent which account a call has used.
-const NAMING: [&str; 5] = ["id", "name", "label", "identity", "account"];
+const NAMING: [&str; 5] = ["id", "key", "name", "identity", "account"];
 
 /// The platform name in the argument `connection`, if it is not a connection id.
 pub(super) fn named_platform(arguments: &Value) -> Option<String> {

@@ -161,7 +161,7 @@ impl<P: Ports> McpCaller<'_, P> {
         is_latest: bool,
     ) -> Response {
         let mut call = ToolCall::read(id, tool, params, is_latest);
-        let outcome = match self.send_tool(&mut call).await {
+        let outcome = match self.send_requests(&mut call).await {
             Ok(response) => self.outcome(&call, response).await,
             Err(what) => match self.authentication_failure().await {
                 Some(authentication_failure) => Err(authentication_failure),
@@ -175,7 +175,7 @@ impl<P: Ports> McpCaller<'_, P> {
     }
 
     /// Sends the requests of a tool call. Fails with a message if the arguments are invalid.
-    async fn send_tool(&self, call: &mut ToolCall<'_>) -> Result<Response, String> {
+    async fn send_requests(&self, call: &mut ToolCall<'_>) -> Result<Response, String> {
         let attempt = call.attempt.take();
         match (call.tool.name, attempt) {
             (START_CONNECT, Some(attempt)) => self.send_if_valid(attempt).await,

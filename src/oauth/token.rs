@@ -8,7 +8,7 @@ use super::authorization::scope;
 use super::callback::Callback;
 use super::client::Client;
 use super::pkce::Verifier;
-use crate::catalog::detail::{AccessTokenRequest, Grant, OAuth2, TokenAuth, TokenBody};
+use crate::catalog::detail::{AccessTokenExchange, Grant, OAuth2, TokenAuth, TokenBody};
 use crate::ports::{HttpRequest, user_agent};
 use crate::terms::Method;
 use crate::util::collect::by_insertion;
@@ -67,7 +67,7 @@ impl TokenEndpoint<'_> {
     /// requires a client secret and the client has none.
     pub fn with_access_token(
         &self,
-        requested: &AccessTokenRequest,
+        requested: &AccessTokenExchange,
         access_token: &str,
     ) -> Option<HttpRequest> {
         let secret = self.client.secret.as_deref();

@@ -36,7 +36,7 @@ impl DatabaseCapacity {
     }
 
     /// Records the size of a shard's database; 0 if unknown.
-    pub fn remember(&self, number: u16, bytes: u64) {
+    pub fn record_size(&self, number: u16, bytes: u64) {
         if bytes > 0
             && let Ok(mut shards) = self.shards.try_borrow_mut()
         {
@@ -92,7 +92,7 @@ mod tests {
     fn keeps_known_size_when_new_size_is_unknown() {
         let capacity = DatabaseCapacity::new(100);
         for (bytes, is_full) in [(0, false), (94, false), (95, true), (0, true), (94, false)] {
-            capacity.remember(1, bytes);
+            capacity.record_size(1, bytes);
             assert_eq!(capacity.capacity_error(1).is_some(), is_full, "{bytes}");
         }
     }

@@ -121,7 +121,7 @@ impl UsageCounts {
 }
 
 /// The group of the endpoints with this access.
-pub const fn group(access: Access) -> EndpointGroup {
+pub const fn endpoint_group(access: Access) -> EndpointGroup {
     match access {
         Access::Catalog => EndpointGroup::Catalog,
         Access::Valid => EndpointGroup::Keys,

@@ -5,7 +5,7 @@ import { createNote } from "./actions";
 
 const PLATFORM = "demo-notes";
 
-async function token() {
+async function fetchToken() {
   const response = await fetch("/token", { method: "POST" });
   if (!response.ok) throw new Error(`The app's server returned ${response.status} instead of a token.`);
   return response.json();
@@ -14,7 +14,7 @@ async function token() {
 /** The user's accounts at the platform, and a button that connects another one. */
 export function Accounts({ vaultUrl }: { vaultUrl: string }) {
   return (
-    <VaultProvider baseUrl={vaultUrl} token={token}>
+    <VaultProvider baseUrl={vaultUrl} token={fetchToken}>
       <ConnectButton platform={PLATFORM}>Connect Demo Notes</ConnectButton>
       <ConnectionList />
     </VaultProvider>

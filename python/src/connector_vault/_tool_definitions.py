@@ -83,7 +83,7 @@ TOOL_DEFINITIONS: Final = (
             "identity": _text("Only of this identity"),
             "active": {
                 "type": "boolean",
-                "description": "false: those that are not in use, as after they stopped working. Default: true",
+                "description": "false: those not in use, such as failed ones. Default: true",
             },
             "limit": _up_to(100, "How many. Default: 20"),
         },
@@ -113,7 +113,7 @@ TOOL_DEFINITIONS: Final = (
             },
             "maxBytes": {
                 **_BYTES,
-                "description": "The most bytes of the result. What does not fit is named in `omitted`. Default: 24000",
+                "description": "The most bytes of the result; `omitted` names the rest. Default: 24000",
             },
             "approval": _text("Instead of `input`: the id of a call that waited for the user, to get its result"),
         },
@@ -149,7 +149,7 @@ TOOL_DEFINITIONS: Final = (
             "identity": _text("Whose account it is; not with a user's token"),
             "identityType": _text("`user`, `team`, `organization` or `project`; not with a user's token"),
             "authMethod": _text("Which of the connector's methods; usually omitted"),
-            "label": _text("For one more account of the platform, such as `second`"),
+            "label": _text("For another account of the platform"),
             "attempt": _text("Instead of all other arguments: the `id` of an attempt to wait for, up to 25 s"),
         },
     ),

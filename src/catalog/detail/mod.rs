@@ -3,7 +3,7 @@
 mod oauth2;
 
 pub use oauth2::{
-    AccessTokenRequest, ExpiresUnit, FieldSource, Grant, OAuth2, Pkce, RevocationToken, Scope,
+    AccessTokenExchange, ExpiresUnit, FieldSource, Grant, OAuth2, Pkce, RevocationToken, Scope,
     SourceKind, TokenAuth, TokenBody, client_id, code,
 };
 use serde::{Deserialize, Serialize};
@@ -235,8 +235,8 @@ struct FlatMethod {
     code_parameter: String,
     #[serde(default)]
     expires_unit: ExpiresUnit,
-    long_lived_token: Option<AccessTokenRequest>,
-    access_token_refresh: Option<AccessTokenRequest>,
+    long_lived_token: Option<AccessTokenExchange>,
+    access_token_refresh: Option<AccessTokenExchange>,
     lookup_url: Option<String>,
     #[serde(default)]
     field_sources: Vec<FieldSource>,

@@ -60,10 +60,10 @@ pub struct OAuth2 {
     #[serde(default)]
     pub expires_unit: ExpiresUnit,
     /// The request that exchanges the first access token for one with a longer lifetime.
-    pub long_lived_token: Option<AccessTokenRequest>,
+    pub long_lived_token: Option<AccessTokenExchange>,
     /// The request that exchanges an access token for a new one, for platforms without refresh
     /// tokens.
-    pub access_token_refresh: Option<AccessTokenRequest>,
+    pub access_token_refresh: Option<AccessTokenExchange>,
     /// The URL that returns the values of fields for an access token.
     #[serde(default)]
     pub lookup_url: Option<String>,
@@ -76,7 +76,7 @@ pub struct OAuth2 {
 /// token, so its URL has no variables that a user could fill in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AccessTokenRequest {
+pub struct AccessTokenExchange {
     /// `GET` with the parameters in the query, or `POST`.
     pub method: crate::terms::Method,
     /// An absolute `https` URL.

@@ -110,14 +110,14 @@ impl<'a> Browser<'a> {
                 value.split_once('.').map_or((value, None), |(secret, rest)| (secret, Some(rest)));
             let is_allowed =
                 |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-            let is_hash = |text: &&str| {
+            let is_attempt_id = |text: &&str| {
                 let length = text.len().saturating_sub(HASH_LEN);
                 (length == 0 || length == DIGITS)
                     && text.len() >= HASH_LEN
                     && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
             };
             let has_shape = secret.len() == 43 && secret.bytes().all(is_allowed);
-            has_shape.then(|| Self { secret, attempt: attempt.filter(is_hash) })
+            has_shape.then(|| Self { secret, attempt: attempt.filter(is_attempt_id) })
         })
     }
 

@@ -96,7 +96,7 @@ pub const TOOLS: [Tool; 6] = [
                 "active",
                 Boolean,
                 false,
-                "false: those that are not in use, as after they stopped working. Default: true",
+                "false: those not in use, such as failed ones. Default: true",
             ),
             ("limit", IntegerUpTo(100), false, "How many. Default: 20"),
         ],
@@ -129,7 +129,7 @@ pub const TOOLS: [Tool; 6] = [
                 "maxBytes",
                 ByteLimit,
                 false,
-                "The most bytes of the result. What does not fit is named in `omitted`. Default: 24000",
+                "The most bytes of the result; `omitted` names the rest. Default: 24000",
             ),
             (
                 APPROVAL,
@@ -181,7 +181,7 @@ pub const TOOLS: [Tool; 6] = [
                 "`user`, `team`, `organization` or `project`; not with a user's token",
             ),
             ("authMethod", Text, false, "Which of the connector's methods; usually omitted"),
-            ("label", Text, false, "For one more account of the platform, such as `second`"),
+            ("label", Text, false, "For another account of the platform"),
             (
                 "attempt",
                 Text,

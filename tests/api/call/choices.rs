@@ -90,9 +90,10 @@ fn an_account_that_failed_is_still_one_to_choose_from() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|row| (row["label"].as_str().unwrap(), row["state"].as_str().unwrap()))
+        .map(|row| (row["key"].as_str().unwrap(), row["state"].as_str().unwrap()))
         .collect();
-    assert_eq!(accounts, [("work", "unknown"), ("default", "failed")], "{choice}");
+    let expected = [("test::acme::work::ann", "unknown"), ("test::acme::default::ann", "failed")];
+    assert_eq!(accounts, expected, "{choice}");
     let call = json!({"connection": "acme", "path": "/x", "method": "POST"});
     assert!(content(&call_tool_as_ann(&api, "call_platform", &call))["candidates"].is_array());
 

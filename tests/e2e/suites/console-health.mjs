@@ -78,7 +78,7 @@ export function consoleHealth(fixture) {
         assert.match(await fact(state, "Token expired").innerText(), /^1 minute ago/);
         assert.match(await fact(state, "Last refreshed").innerText(), /^2 hours ago/);
         assert.equal(await fact(state, "Scopes").innerText(), "read");
-        assert.equal(await fact(state, "Missing scopes").innerText(), "write");
+        assert.equal(await fact(state, "Missing scopes").innerText(), "write\nCalls that need them fail.");
         await expectAccessible(page, "a degraded connection");
         await state.getByRole("link", { name: "the OAuth client" }).click();
         await page.waitForURL("**/integrations?set=keyed");

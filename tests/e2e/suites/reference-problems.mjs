@@ -78,6 +78,7 @@ export function problemExamples(fixture) {
         "key_limit",
         "key_inactive",
         "body_too_large",
+        "account_mismatch",
         "too_many_requests",
         "internal",
         "platform_unreachable",
