@@ -89,7 +89,7 @@ export function consoleHealth(fixture) {
         reason_status: null,
       });
       await open(async (state) => {
-        assert.equal(await fact(state, "Reason").innerText(), "platform_unavailable");
+        assert.equal(await fact(state, "Reason").innerText(), "The platform can't be reached. platform_unavailable");
         assert.match(
           await fact(state, "Who must act").innerText(),
           /^No action needed: the service retries in (1 hour|\d+ minutes)\.$/,
