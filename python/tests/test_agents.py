@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pytest
@@ -277,13 +277,5 @@ def test_each_tool_of_the_service_is_offered(token: str) -> None:
     response = httpx.post(
         f"{URL}/mcp", json={**RPC, "method": "tools/list"}, headers={"authorization": f"Bearer {token}"}, timeout=30
     )
-
-    def outline(schema: Any) -> Any:
-        """Everything but the descriptions, which may differ."""
-        if isinstance(schema, dict):
-            members = cast("dict[str, Any]", schema)
-            return {name: outline(member) for name, member in members.items() if name != "description"}
-        return schema
-
-    offered = {tool["name"]: outline(tool["inputSchema"]) for tool in response.json()["result"]["tools"]}
-    assert offered == {tool.name: outline(tool.parameters) for tool in TOOL_DEFINITIONS}
+    offered = {tool["name"]: (tool["description"], tool["inputSchema"]) for tool in response.json()["result"]["tools"]}
+    assert offered == {tool.name: (tool.description, tool.parameters) for tool in TOOL_DEFINITIONS}

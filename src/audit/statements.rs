@@ -231,6 +231,7 @@ impl AuditFilter {
 pub fn prune(before: u64) -> Statement {
     Statement {
         // Checks the oldest entry first, to avoid reading the others if there is nothing to delete.
+        // Skips the old copies of accounts that have moved: they must not change.
         sql: "DELETE FROM audit WHERE seq IN (SELECT o.seq FROM (SELECT at FROM audit NOT INDEXED WHERE account NOT IN (SELECT account FROM away) ORDER BY seq LIMIT 1) f CROSS JOIN (SELECT seq, at FROM audit NOT INDEXED WHERE account NOT IN (SELECT account FROM away) ORDER BY seq LIMIT 2000) o WHERE f.at < ?1 AND o.at < ?1)".into(),
         params: vec![Param::integer(before)],
     }

@@ -1,5 +1,6 @@
 //! Renders the detail of an action as JSON: its row, its request and its responses.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -144,7 +145,7 @@ struct Members<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cookie: Option<Object<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    body: Option<Box<RawValue>>,
+    body: Option<Cow<'a, RawValue>>,
 }
 
 /// The parameters of one location.
@@ -325,20 +326,20 @@ fn accept(types: &[String]) -> Result<Option<Box<RawValue>>, BrokenUnit> {
 }
 
 /// The schema of the body. It is a string if the caller must serialize the content.
-fn body_schema(body: &RequestBody<&RawValue>) -> Result<Box<RawValue>, BrokenUnit> {
+fn body_schema<'a>(body: &RequestBody<&'a RawValue>) -> Result<Cow<'a, RawValue>, BrokenUnit> {
     let Some(media) = body.content_types.first().filter(|media| !is_serialized(&essence(media)))
     else {
-        return Ok(body.schema.to_owned());
+        return Ok(Cow::Borrowed(body.schema));
     };
-    let mut schema: Value = serde_json::from_str(body.schema.get()).map_err(|_| BrokenUnit)?;
+    let schema: Value = serde_json::from_str(body.schema.get()).map_err(|_| BrokenUnit)?;
     if schema.get("type").and_then(Value::as_str) == Some("string") {
-        return Ok(body.schema.to_owned());
+        return Ok(Cow::Borrowed(body.schema));
     }
-    schema = serde_json::json!({
+    let text = serde_json::json!({
         "description": format!("The whole body, with the content type `{media}`."),
         "type": "string",
     });
-    to_raw_value(&schema).map_err(|_| BrokenUnit)
+    to_raw_value(&text).map(Cow::Owned).map_err(|_| BrokenUnit)
 }
 
 fn definitions<'a>(
